@@ -30,9 +30,9 @@ type Builder struct {
 // make makes the events of rec.
 func (b *Builder) make(rec *Record, batch *Batch) *Error {
 	b.record, b.batch, b.row, b.element, b.known, b.gone = rec, batch, 0, noElement, false, false
-	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
 	b.lookOut()
 	err := b.all(rec, batch)
+	b.record, b.batch, b.values = nil, nil, nil
 	if err != nil && len(b.decoder.schema.Masked) > 0 {
 		err = b.decoder.schema.hide(err)
 	}
@@ -107,13 +107,18 @@ func (b *Builder) finish() *Error {
 			return err
 		}
 	}
-	ev := Event{Record: b.record, Values: b.values[:n:n], LeftOut: b.leftOut}
+	// The event is made in its place; if there is an error, Decode takes it away again.
+	b.batch.Events = append(b.batch.Events, Event{})
+	ev := &b.batch.Events[len(b.batch.Events)-1]
+	ev.Record, ev.Values, ev.LeftOut = b.record, b.values[:n:n], b.leftOut
 	if ev.LeftOut == "" && (d.images.before != nil || d.images.deleted >= 0) {
 		ev.Former = d.compare(b.values, gone)
 	}
-	b.fill(&ev)
+	if len(d.beside.defaults) > 0 {
+		b.fill(ev)
+	}
 	if ev.LeftOut == "" && d.evaluator != nil {
-		if err := d.derive(&ev); err != nil {
+		if err := d.derive(ev); err != nil {
 			return err
 		}
 	}
@@ -122,7 +127,6 @@ func (b *Builder) finish() *Error {
 	} else if ev.Version, err = d.version(b.record, b.values); err != nil {
 		return err
 	}
-	b.batch.Events = append(b.batch.Events, ev)
 	return nil
 }
 

@@ -120,6 +120,9 @@ var lengths = [...]int64{Days: daySeconds * 1e9, Seconds: 1e9, Milliseconds: 1e6
 
 // in converts a count of units u to units to, rounded down; false if it does not fit in 64 bits.
 func (u Unit) in(to Unit, count int64) (_ int64, ok bool) {
+	if u == to {
+		return count, true
+	}
 	if lengths[u] < lengths[to] {
 		return floorDiv(count, lengths[to]/lengths[u]), true
 	}

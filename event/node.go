@@ -9,17 +9,19 @@ import (
 
 // Node is a declared field or a key on the path to one, in the tree of what a schema reads of a record.
 type Node struct {
+	field    int    // position in the schema, after its last field for former values; -1: not a field
+	seen     uint64 // Builder.count of the last event that had this key
+	typ      Type   // of the field
+	direct   Type   // the type whose values are the field's as they come; 0: they need some handling
+	null     bool   // it was null in the last event that had this key
+	column   bool   // of a row; the publisher may be unable to send its value
 	key      string
 	path     string      // for people: keys from the root, joined by "."
-	field    int         // position in the schema, after its last field for former values; -1: not a field
-	typ      Type        // of the field
 	time     *TimeFormat // of a Time
 	numbers  bool        // of a Text: numbers are accepted too
 	texts    bool        // of any type: a text in the form of the type is accepted too
 	loose    bool        // any value is accepted as it is, because a fix makes the field's value from it
 	timed    Type        // of a loose node whose field is a time of this type; 0: it is not
-	direct   Type        // the type whose values are the field's as they come; 0: they need some handling
-	column   bool        // of a row; the publisher may be unable to send its value
 	form     form        // that the value has in JSON, besides its type
 	usual    form        // if the record does not determine it
 	children []*Node     // of an object
@@ -29,8 +31,6 @@ type Node struct {
 	convert  *conversion // of the field; nil: none
 	index    int         // of the array element that key stands for; -1: key is not a number
 	indexed  bool        // some children are array elements
-	seen     uint64      // Builder.count of the last event that had this key
-	null     bool        // it was null there
 	watched  bool        // undeclared members are counted
 	declared []Declared  // of the root: what a schema is compared with
 }

@@ -22,14 +22,20 @@ const (
 	Nanoseconds
 )
 
+// first notes that the event has a field, which it did not have, and returns its value, which is null.
+func (b *Builder) first(n *Node) *Value {
+	n.seen, n.null = b.count, false
+	return &b.values[n.field]
+}
+
 // The methods below set a field to what a binary format holds. Like JSON's reader, each accepts a type that holds the value without loss,
 // and rejects any other. Bytes passed to them must last as long as the batch: those of the record do, and Keep copies others.
 
 // Text sets a field to a string, which must be UTF-8.
 func (b *Builder) Text(n *Node, text []byte) *Error {
 	if n.direct == Text && n.seen != b.count && validText(text) {
-		n.seen, n.null = b.count, false
-		b.values[n.field] = TextOf(text)
+		v := b.first(n)
+		v.Type, v.text = Text, text
 		return nil
 	}
 	return b.text(n, text)
@@ -69,12 +75,16 @@ func (b *Builder) text(n *Node, text []byte) *Error {
 
 // validText reports whether a text is UTF-8. It is fast if the text is all ASCII.
 func validText(text []byte) bool {
-	i, all := 0, uint64(0)
-	for ; i+8 <= len(text); i += 8 {
-		all |= binary.LittleEndian.Uint64(text[i:])
+	all, rest := uint64(0), text
+	for ; len(rest) > 8; rest = rest[8:] {
+		all |= binary.LittleEndian.Uint64(rest)
 	}
-	for ; i < len(text); i++ {
-		all |= uint64(text[i])
+	if len(text) >= 8 {
+		all |= binary.LittleEndian.Uint64(text[len(text)-8:])
+	} else {
+		for _, c := range rest {
+			all |= uint64(c)
+		}
 	}
 	return all&topBits == 0 || utf8.Valid(text)
 }
@@ -82,8 +92,8 @@ func validText(text []byte) bool {
 // Int sets a field to an integer.
 func (b *Builder) Int(n *Node, i int64) *Error {
 	if n.direct == Int && n.seen != b.count {
-		n.seen, n.null = b.count, false
-		b.values[n.field] = IntValue(i)
+		v := b.first(n)
+		v.Type, v.bits = Int, uint64(i)
 		return nil
 	}
 	return b.int(n, i)
@@ -136,8 +146,8 @@ func (b *Builder) Uint(n *Node, i uint64) *Error {
 // Float sets a field to a floating-point number.
 func (b *Builder) Float(n *Node, f float64) *Error {
 	if n.direct == Float && n.seen != b.count && f-f == 0 { // neither NaN nor infinite
-		n.seen, n.null = b.count, false
-		b.values[n.field] = FloatValue(f)
+		v := b.first(n)
+		v.Type, v.bits = Float, math.Float64bits(f)
 		return nil
 	}
 	return b.float(n, f)
@@ -166,6 +176,18 @@ func (b *Builder) float(n *Node, f float64) *Error {
 
 // Bool sets a field to a bool.
 func (b *Builder) Bool(n *Node, truth bool) *Error {
+	if n.direct == Bool && n.seen != b.count {
+		v := b.first(n)
+		if v.Type = Bool; truth {
+			v.bits = 1
+		}
+		return nil
+	}
+	return b.bool(n, truth)
+}
+
+// bool is Bool for nodes whose values need handling.
+func (b *Builder) bool(n *Node, truth bool) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}
@@ -184,14 +206,25 @@ func (b *Builder) Bool(n *Node, truth bool) *Error {
 
 // Time sets a field to a time, whichever type of time is declared, or an Int to the count itself. It truncates what is finer than the type.
 func (b *Builder) Time(n *Node, count int64, u Unit) *Error {
-	t := n.typ
-	if t = cmp.Or(n.timed, t); n.field < 0 || !t.TakesTimes() {
+	if n.direct == TimeMS && u == Milliseconds && n.seen != b.count {
+		v := b.first(n)
+		v.Type, v.bits = TimeMS, uint64(count)
+		return nil
+	}
+	return b.instant(n, count, u)
+}
+
+// instant is Time for nodes and units that need handling.
+func (b *Builder) instant(n *Node, count int64, u Unit) *Error {
+	t := cmp.Or(n.timed, n.typ)
+	to := t.unit()
+	if n.field < 0 || to == 0 {
 		return b.Int(n, count)
 	}
 	if err := b.have(n); err != nil {
 		return err
 	}
-	in, ok := u.in(t.unit(), count)
+	in, ok := u.in(to, count)
 	if ok && t == Date {
 		_, ok = Days.in(Milliseconds, in)
 	}

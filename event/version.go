@@ -14,12 +14,16 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 	}
 	version, field := rec.Timestamp, ""
 	if d.schema.Version >= 0 {
-		v := values[d.schema.Version]
+		v := &values[d.schema.Version]
 		field = d.versionPath
-		if v.Null() {
+		switch v.Type {
+		case 0:
 			return 0, &Error{Reason: MissingField, Field: field, Detail: "it is the version of the event"}
+		case TimeMS:
+			version = int64(v.bits)
+		default:
+			version = v.Milliseconds()
 		}
-		version = v.Milliseconds()
 	}
 	switch {
 	case version < 0:

@@ -82,6 +82,17 @@ func (c *cursor) index(n int, of string) (int, *event.Error) {
 
 // bytes cuts out a string or bytes after their length.
 func (c *cursor) bytes(what string) ([]byte, *event.Error) {
+	if c.at < len(c.data) {
+		// Most lengths are below 64: one byte, which is twice the length.
+		if n, from := int(c.data[c.at]), c.at+1; n&0x81 == 0 && n/2 <= len(c.data)-from {
+			c.at = from
+			return c.cut(n / 2), nil
+		}
+	}
+	return c.longerBytes(what)
+}
+
+func (c *cursor) longerBytes(what string) ([]byte, *event.Error) {
 	n, err := c.long()
 	switch {
 	case err != nil:

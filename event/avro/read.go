@@ -33,7 +33,13 @@ func (r *run) step(s *step) *event.Error {
 			return err
 		}
 		return r.b.Text(s.node, p)
-	case anInt, aLong, aTime, aClock:
+	case aLong:
+		i, err := r.long()
+		if err != nil {
+			return err
+		}
+		return r.b.Int(s.node, i)
+	case anInt, aTime, aClock:
 		return r.number(s)
 	case aFloat, aDouble:
 		return r.floating(s)

@@ -60,6 +60,37 @@ func wellKnownType(md protoreflect.MessageDescriptor) wellKnown {
 
 // setKnown sets the node to the value of the held contents.
 func (f *field) setKnown(b *event.Builder) *event.Error {
+	if f.well == timestamp || f.well == duration {
+		if s, ns, ok := inOrder(f.held); ok && f.well == timestamp {
+			return f.setTimestamp(s, ns, b)
+		} else if ok {
+			return f.setDuration(s, ns, b)
+		}
+	}
+	return f.setAnyKnown(b)
+}
+
+// inOrder reads seconds and nanoseconds as they are normally written. It returns false if they are written otherwise.
+func inOrder(p []byte) (s int64, ns int32, ok bool) {
+	var bits uint64
+	i := 0
+	if len(p) > 0 && p[0] == 1<<3|byte(protowire.VarintType) {
+		if bits, i = varint(p, 1); i < 0 {
+			return 0, 0, false
+		}
+		s = int64(bits)
+	}
+	if i < len(p) && p[i] == 2<<3|byte(protowire.VarintType) {
+		if bits, i = varint(p, i+1); i < 0 {
+			return 0, 0, false
+		}
+		ns = int32(bits)
+	}
+	return s, ns, i == len(p)
+}
+
+// setAnyKnown is setKnown for contents that are to be checked in full.
+func (f *field) setAnyKnown(b *event.Builder) *event.Error {
 	var values [3]value
 	var o occurrence
 	for left := f.held; len(left) > 0; {
@@ -104,6 +135,8 @@ func (f *field) setTimestamp(s int64, ns int32, b *event.Builder) *event.Error {
 	switch {
 	case n.Type() == event.Text:
 		return b.Text(n, b.Keep(appendTime(nil, s, ns)))
+	case n.Type() == event.TimeMS:
+		return b.Time(n, s*1_000+int64(ns/1_000_000), event.Milliseconds)
 	case !n.Type().TakesTimes():
 		return n.Wrong("a time")
 	case s > nanoseconds || s < -nanoseconds:

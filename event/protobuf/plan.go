@@ -16,6 +16,7 @@ type message struct {
 	far    map[protowire.Number]*field // by number, for the other numbers
 	fields []*field                    // all fields that are read
 	last   []*field                    // those with work left at the end of the record
+	held   []*field                    // those among them that collect something until then
 	desc   protoreflect.MessageDescriptor
 }
 
@@ -35,11 +36,12 @@ const (
 
 // field is what a plan reads of a field, an element of a list, or a value of a map.
 type field struct {
+	tag  uint64      // of its occurrences, if quick reads them; otherwise 0
 	node *event.Node // nil of a rival
-	desc protoreflect.FieldDescriptor
 	kind protoreflect.Kind
 	wire protowire.Type
 	role role
+	desc protoreflect.FieldDescriptor
 
 	rivals []*field // other members of its oneof
 	also   *field   // another node for the same field, which has two names
@@ -51,7 +53,6 @@ type field struct {
 	inner  *field // of a wrapper: its field, with the same node
 	entry  wires  // of a keyed field: the encoding of its entries' keys
 	part   bool   // it is a part of another field
-	alone  bool   // a scalar with no rivals and only one name
 
 	standard value  // the value if absent
 	zero     []byte // the same, for a rendered field
@@ -106,13 +107,25 @@ func plan(md protoreflect.MessageDescriptor, n *event.Node) *message {
 	}
 	m.oppose()
 	for _, f := range m.fields {
-		f.alone = f.role == scalar && f.also == nil && len(f.rivals) == 0 && f == m.find(f.desc.Number())
+		f.setTag(f == m.find(f.desc.Number()))
+		switch f.role {
+		case known, rendered, indexed, keyed:
+			m.held = append(m.held, f)
+		}
 		switch {
 		case f.preset, f.role == known, f.role == rendered, f.role == indexed, f.role == keyed, f.role == enter && len(f.below.last) > 0:
 			m.last = append(m.last, f)
 		}
 	}
 	return m
+}
+
+// setTag sets the tag of a field that quick reads: one with no rivals and only one name. first means that it is the first of that name.
+func (f *field) setTag(first bool) {
+	simple := f.role == scalar || f.role == enter || f.role == known
+	if simple && first && f.also == nil && len(f.rivals) == 0 && f.wire != protowire.StartGroupType {
+		f.tag = protowire.EncodeTag(f.desc.Number(), f.wire)
+	}
 }
 
 // lookUp finds a field by its name or its JSON name.

@@ -42,7 +42,7 @@ func (r *reader) body(p []byte, b *event.Builder) *event.Error {
 
 // fresh drops what fields collected from another record, or from what is overwritten.
 func (m *message) fresh() {
-	for _, f := range m.last {
+	for _, f := range m.held {
 		f.drop()
 	}
 }
@@ -111,7 +111,11 @@ func varint(p []byte, at int) (bits uint64, end int) {
 	return longer(p, at)
 }
 
+// longer reads a varint that may have several bytes; many numbers and lengths have two.
 func longer(p []byte, at int) (bits uint64, end int) {
+	if end = at + 2; end <= len(p) && p[at+1] < utf8.RuneSelf {
+		return uint64(p[at]) - utf8.RuneSelf | uint64(p[at+1])<<7, end
+	}
 	bits, n := protowire.ConsumeVarint(p[at:])
 	if n < 0 {
 		return 0, -1
@@ -121,30 +125,83 @@ func longer(p []byte, at int) (bits uint64, end int) {
 
 // message reads the fields of the message at a node.
 func (r *reader) message(m *message, at *event.Node, p []byte, b *event.Builder) *event.Error {
-	var o occurrence
-	for left := p; len(left) > 0; {
-		number, n := next(left, &o)
-		if number == 0 {
-			return broken(at, p, len(p)-len(left))
-		}
-		left = left[n:]
-		f := m.find(number)
+	for i := 0; i < len(p); {
+		f, v, end := m.quick(p, i)
+		var err *event.Error
 		switch {
 		case f == nil:
-			if b.Looks() {
-				b.Undeclared(at, m.nameOf(number))
-			}
-		case f.alone && o.wire == f.wire:
-			if err := f.set(o.value, b); err != nil {
-				return err
-			}
+			end, err = r.other(m, at, p, i, b)
+		case f.role == scalar:
+			err = f.set(v, b)
+		case f.role == enter:
+			err = r.enter(f, v.bytes, b)
 		default:
-			if err := r.fields(f, &o, b); err != nil {
-				return err
-			}
+			f.hold(v.bytes)
 		}
+		if err != nil {
+			return err
+		}
+		i = end
 	}
 	return nil
+}
+
+// quick reads the field at p[i] if it is one that has a tag in the plan. Otherwise, or if it cannot be read, it returns nil.
+func (m *message) quick(p []byte, i int) (f *field, v value, end int) {
+	tag, at := uint64(p[i]), i+1
+	if tag >= utf8.RuneSelf && at < len(p) {
+		tag, at = tag-utf8.RuneSelf|uint64(p[at])<<7, at+1 // a tag of more bytes is too large for near
+	}
+	if tag>>3 >= uint64(len(m.near)) || at == len(p) {
+		return nil, v, 0
+	}
+	if f = m.near[tag>>3]; f == nil || f.tag != tag {
+		return nil, v, 0
+	}
+	switch f.wire {
+	case protowire.VarintType:
+		if v.bits, end = uint64(p[at]), at+1; v.bits >= utf8.RuneSelf {
+			v.bits, end = longer(p, at)
+		}
+	case protowire.BytesType:
+		size, from := uint64(p[at]), at+1
+		if size >= utf8.RuneSelf {
+			size, from = longer(p, at)
+		}
+		if from < 0 || size > uint64(len(p)-from) {
+			return nil, v, 0
+		}
+		end = from + int(size)
+		v.bytes = p[from:end:end]
+	case protowire.Fixed64Type:
+		if end = at + 8; end <= len(p) {
+			v.bits = binary.LittleEndian.Uint64(p[at:])
+		}
+	default:
+		if end = at + 4; end <= len(p) {
+			v.bits = uint64(binary.LittleEndian.Uint32(p[at:]))
+		}
+	}
+	if end < 0 || end > len(p) {
+		return nil, v, 0
+	}
+	return f, v, end
+}
+
+// other reads any field at p[i] and returns where it ends.
+func (r *reader) other(m *message, at *event.Node, p []byte, i int, b *event.Builder) (end int, err *event.Error) {
+	var o occurrence
+	number, n := next(p[i:], &o)
+	if number == 0 {
+		return 0, broken(at, p, i)
+	}
+	if f := m.find(number); f != nil {
+		return i + n, r.fields(f, &o, b)
+	}
+	if b.Looks() {
+		b.Undeclared(at, m.nameOf(number))
+	}
+	return i + n, nil
 }
 
 // fields handles an occurrence of a field for each of its nodes.
@@ -482,6 +539,9 @@ func (f *field) setEnum(number int32, b *event.Builder) *event.Error {
 // finish sets what must wait for the end of the record.
 func (r *reader) finish(m *message, b *event.Builder) *event.Error {
 	for _, f := range m.last {
+		if f.role == scalar && b.Has(f.node) {
+			continue
+		}
 		if err := r.end(f, b); err != nil {
 			return err
 		}
