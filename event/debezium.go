@@ -108,7 +108,7 @@ const (
 
 // lacks notes that the publisher could not send the value of a column, if that is what the JSON means.
 func (b *Builder) lacks(n *Node, json []byte) bool {
-	if !n.column || len(json) < len(unavailable) {
+	if !n.column || len(json) < len(unavailable) || json[0] == '"' && json[1] != '_' && json[1] != '\\' && json[1] != 'X' {
 		return false
 	}
 	escaped := json[0] == '"' && bytes.IndexByte(json, '\\') >= 0 && string(b.batch.text(json)) == unavailable

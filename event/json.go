@@ -196,7 +196,7 @@ func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 
 // take sets a field from valid JSON that is not null and lasts as long as the batch.
 func (b *Builder) take(n *Node, kind jsontext.Kind, raw []byte) *Error {
-	if n.column || n.form.kind != 0 {
+	if n.form.kind != 0 || n.column && (kind == '{' || len(raw) >= len(unavailable)) {
 		if known, err := b.formed(n, kind, raw); known {
 			return err
 		}

@@ -25,7 +25,7 @@ type Node struct {
 	form     form        // that the value has in JSON, besides its type
 	usual    form        // if the record does not determine it
 	children []*Node     // of an object
-	quoted   string      // key as JSON; "" if it has none, not being UTF-8
+	quoted   string      // key as JSON with its colon; "" if it has none, not being UTF-8
 	first    *Node       // the child that came first in the last object read
 	next     *Node       // the sibling that came after this one there
 	convert  *conversion // of the field; nil: none
@@ -115,7 +115,7 @@ func (n *Node) child(key string) *Node {
 	}
 	m := &Node{key: key, path: strings.TrimPrefix(n.path+"."+key, "."), field: -1, index: -1}
 	if quoted, err := jsontext.AppendQuote(nil, key); err == nil {
-		m.quoted = string(quoted)
+		m.quoted = string(append(quoted, ':'))
 	}
 	if i, err := strconv.Atoi(key); err == nil && strconv.Itoa(i) == key && i >= 0 {
 		m.index, n.indexed = i, true

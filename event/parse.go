@@ -33,11 +33,7 @@ func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail
 	case t == Decimal:
 		return b.decimal(v, raw)
 	case t == Float:
-		f, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil {
-			return "the number is out of range"
-		}
-		*v = FloatValue(f)
+		return parseFloat(v, raw)
 	default:
 		return parseInteger(v, t, raw)
 	}
@@ -61,11 +57,7 @@ func (b *Batch) parseSaid(v *Value, n *Node, raw []byte) (detail string) {
 	case t == Decimal:
 		return b.decimal(v, text)
 	case t == Float:
-		f, err := strconv.ParseFloat(string(text), 64)
-		if err != nil {
-			return "the number is out of range"
-		}
-		*v = FloatValue(f)
+		return parseFloat(v, text)
 	default:
 		return parseInteger(v, t, text)
 	}
@@ -122,6 +114,47 @@ func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 		*v = TimeValue(i * 1000)
 	}
 	return ""
+}
+
+// parseFloat sets v from a number.
+func parseFloat(v *Value, raw []byte) (detail string) {
+	f, ok := shortDecimal(raw)
+	if !ok {
+		var err error
+		if f, err = strconv.ParseFloat(string(raw), 64); err != nil {
+			return "the number is out of range"
+		}
+	}
+	*v = FloatValue(f)
+	return ""
+}
+
+// powers are the powers of ten that shortDecimal divides by.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14}
+
+// shortDecimal returns a JSON number that is written without an exponent and in at most 15 characters, faster than strconv and as strconv
+// does for such numbers: its digits and its power of ten are exact as floats, so their quotient is the nearest float.
+func shortDecimal(raw []byte) (f float64, ok bool) {
+	if len(raw) > len(powers) {
+		return 0, false
+	}
+	var digits int64
+	places, fraction := 0, 0 // fraction is 1 after the point
+	for i, c := range raw {
+		switch {
+		case c-'0' <= 9:
+			digits = 10*digits + int64(c-'0')
+			places += fraction
+		case c == '.':
+			fraction = 1
+		case c != '-' || i > 0:
+			return 0, false
+		}
+	}
+	if f = float64(digits) / powers[places]; raw[0] == '-' {
+		f = -f
+	}
+	return f, true
 }
 
 // shortInteger returns an integer of so few digits that it fits 64 bits, faster than strconv, which accepts other spellings of numbers too.

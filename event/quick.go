@@ -41,7 +41,7 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 		m := *expected
 		var value int
 		if m != nil && hasPrefix(in[i:], m.quoted) {
-			value = quickColon(in, i+len(m.quoted))
+			value = skipSpace(in, i+len(m.quoted))
 		} else if m, value = r.quickFind(n, in, i, b); m != nil {
 			*expected = m
 		}
@@ -55,7 +55,9 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 		default:
 			return -1
 		}
-		if i, last = nextValue(in, i, '}'); last {
+		if uint(i+1) < uint(len(in)) && in[i] == ',' && in[i+1] > ' ' { // as nearly always; the rest is for nextValue
+			i++
+		} else if i, last = nextValue(in, i, '}'); last {
 			return i
 		}
 	}
@@ -141,6 +143,9 @@ func quickName(in []byte, i int) (end, value int, escaped bool) {
 	}
 	if end, escaped = endOfString(in, i); end < 0 {
 		return -1, -1, false
+	}
+	if value = end + 1; value < len(in) && in[end] == ':' && in[value] > ' ' {
+		return end, value, escaped
 	}
 	if value = quickColon(in, end); value < 0 {
 		return -1, -1, false
@@ -261,6 +266,9 @@ func endOfNumber(in []byte, i int) int {
 }
 
 func skipDigits(in []byte, i int) int {
+	for i+8 <= len(in) && eightDigits(binary.LittleEndian.Uint64(in[i:])) {
+		i += 8
+	}
 	for i < len(in) && in[i]-'0' <= 9 {
 		i++
 	}
@@ -272,6 +280,12 @@ const (
 	eachByte = 0x0101010101010101
 	topBits  = 0x80 * eachByte
 )
+
+// eightDigits reports whether eight bytes are digits: their upper halves are 3, and remain so if 6 is added.
+func eightDigits(w uint64) bool {
+	const upper, threes, sixes = 0xf0 * eachByte, 0x30 * eachByte, 6 * eachByte
+	return w&upper == threes && (w+sixes)&upper == threes
+}
 
 // endOfString returns where the string at in[i] ends; -1 if it is not UTF-8, or has control characters, escapes that JSON does not have, or
 // half a surrogate pair.
