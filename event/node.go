@@ -25,9 +25,9 @@ type Node struct {
 	form     form        // that the value has in JSON, besides its type
 	usual    form        // if the record does not determine it
 	children []*Node     // of an object
-	quoted   string      // key as JSON with its colon; "" if it has none, not being UTF-8
-	first    *Node       // the child that came first in the last object read
-	next     *Node       // the sibling that came after this one there
+	member   member      // of the object around it
+	begin    member      // of an object: what precedes its members
+	learned  int         // number of its undeclared members that quick expects
 	convert  *conversion // of the field; nil: none
 	index    int         // of the array element that key stands for; -1: key is not a number
 	indexed  bool        // some children are array elements
@@ -114,8 +114,9 @@ func (n *Node) child(key string) *Node {
 		return m
 	}
 	m := &Node{key: key, path: strings.TrimPrefix(n.path+"."+key, "."), field: -1, index: -1}
+	m.member.node = m
 	if quoted, err := jsontext.AppendQuote(nil, key); err == nil {
-		m.quoted = string(append(quoted, ':'))
+		m.member.name = append(quoted, ':')
 	}
 	if i, err := strconv.Atoi(key); err == nil && strconv.Itoa(i) == key && i >= 0 {
 		m.index, n.indexed = i, true

@@ -15,6 +15,21 @@ import (
 // quickDepth is the nesting depth of objects and arrays at which the quick path gives up.
 const quickDepth = 64
 
+// member is a member of an object, with the one that came after it in the last object read: a publisher's records have their members in
+// one order. That of an undeclared one comes next too, so that its name need not be searched for either.
+type member struct {
+	name  []byte // as JSON with its colon; empty if it has none, not being UTF-8
+	node  *Node  // nil: no field is declared for it
+	next  *member
+	spare *member // for an undeclared one that comes next
+}
+
+// How many undeclared members of an object are learned, and how long their names may be.
+const (
+	mostLearned    = 64
+	longestLearned = 64
+)
+
 // quick reads the object at the start of a value and returns where it ends; -1: nothing is read.
 func (r *jsonReader) quick(n *Node, value []byte, b *Builder) int {
 	lacking := len(b.lacking)
@@ -36,26 +51,31 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 		return i + 1
 	}
 	var last bool
-	expected := &n.first // a publisher's records have their members in one order
+	before := &n.begin
 	for i < len(in) {
-		m := *expected
+		m := before.next
 		var value int
-		if m != nil && hasPrefix(in[i:], m.quoted) {
-			value = skipSpace(in, i+len(m.quoted))
-		} else if m, value = r.quickFind(n, in, i, b); m != nil {
-			*expected = m
+		if m != nil && hasPrefix(in[i:], m.name) {
+			if value = skipSpace(in, i+len(m.name)); m.node == nil && b.look != 0 {
+				b.Undeclared(n, m.name[1:len(m.name)-len(`":`)])
+			}
+		} else {
+			m, value = r.quickFind(n, before, in, i, b)
 		}
 		switch {
 		case value < 0:
 			return -1
-		case m == nil:
+		case m == nil || m.node == nil:
 			i = endOfValue(in, value, quickDepth)
-		case b.have(m) == nil:
-			i, expected = r.quickMember(m, in, value, b), &m.next
+		case b.have(m.node) == nil:
+			i = r.quickMember(m.node, in, value, b)
 		default:
 			return -1
 		}
-		if uint(i+1) < uint(len(in)) && in[i] == ',' && in[i+1] > ' ' { // as nearly always; the rest is for nextValue
+		if m != nil {
+			before = m
+		}
+		if i >= 0 && i+1 < len(in) && in[i] == ',' && in[i+1] > ' ' { // as nearly always; the rest is for nextValue
 			i++
 		} else if i, last = nextValue(in, i, '}'); last {
 			return i
@@ -64,12 +84,13 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 	return -1
 }
 
-func hasPrefix(in []byte, prefix string) bool {
-	return len(in) >= len(prefix) && prefix != "" && string(in[:len(prefix)]) == prefix
+func hasPrefix(in, prefix []byte) bool {
+	return len(in) >= len(prefix) && len(prefix) > 0 && string(in[:len(prefix)]) == string(prefix)
 }
 
-// quickFind returns the child of the name at in[i], or nil, and where its value begins.
-func (r *jsonReader) quickFind(n *Node, in []byte, i int, b *Builder) (m *Node, value int) {
+// quickFind finds the member with the name at in[i], which comes after another, and where its value begins. It returns nil for an
+// undeclared member that is not learned.
+func (r *jsonReader) quickFind(n *Node, before *member, in []byte, i int, b *Builder) (m *member, value int) {
 	end, value, escaped := quickName(in, i)
 	if end < 0 {
 		return nil, -1
@@ -79,9 +100,23 @@ func (r *jsonReader) quickFind(n *Node, in []byte, i int, b *Builder) (m *Node, 
 		r.name = appendUnquoted(r.name[:0], in[i:end])
 		name = r.name
 	}
-	if m = n.Find(name); m == nil && b.look != 0 {
+	if declared := n.Find(name); declared != nil {
+		before.next = &declared.member
+		return before.next, value
+	}
+	if b.look != 0 {
 		b.Undeclared(n, name)
 	}
+	if escaped || len(name) > longestLearned || before.spare == nil && n.learned == mostLearned {
+		return nil, value
+	}
+	if before.spare == nil {
+		before.spare = &member{}
+		n.learned++
+	}
+	m = before.spare
+	m.name = append(append(m.name[:0], in[i:end]...), ':')
+	before.next = m
 	return m, value
 }
 
@@ -102,6 +137,9 @@ func (r *jsonReader) quickMember(n *Node, in []byte, i int, b *Builder) int {
 			return -1
 		}
 	}
+	if kind == '"' && n.typ == Text && n.convert == nil && n.form.kind == 0 {
+		return b.quickText(n, in, i)
+	}
 	end := endOfValue(in, i, quickDepth)
 	if end < 0 || kind == 'n' {
 		return end
@@ -111,6 +149,21 @@ func (r *jsonReader) quickMember(n *Node, in []byte, i int, b *Builder) int {
 	}
 	if b.take(n, kind, in[i:end:end]) != nil {
 		return -1
+	}
+	return end
+}
+
+// quickText sets a field that takes a text as it is to the string at in[i].
+func (b *Builder) quickText(n *Node, in []byte, i int) int {
+	end, escaped := endOfString(in, i)
+	switch {
+	case end < 0:
+	case n.column && b.lacks(n, in[i:end]):
+	case escaped:
+		b.values[n.field] = TextOf(b.batch.text(in[i:end]))
+	default:
+		v := &b.values[n.field]
+		v.Type, v.text = Text, in[i+1:end-1:end-1]
 	}
 	return end
 }

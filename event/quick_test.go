@@ -2,7 +2,10 @@ package event
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -74,4 +77,74 @@ func FuzzQuickEvents(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What was learned of the members of earlier records changes nothing but the time that a record takes, and stays bounded.
+func TestQuickLearnsOnlyTheOrder(t *testing.T) {
+	s := Schema{Version: -1, Fields: []Field{{Name: "a", Type: Text}, {Name: "b", Type: Int}, {Name: "x", Type: Text, Path: []string{"in", "x"}}}}
+	members := []string{`"a":"1"`, `"b":2`, `"in":{"y":1,"x":"3","z":[{"a":5}]}`, `"in":{"x" : "4"}`, `"c":null`, `"d" : {"a":"no"}`, `"A":"no"`, `"aa":"no"`, `"":"no"`, `"\u0061b":"no"`,
+		`"` + strings.Repeat("l", longestLearned) + `":1`, `"` + strings.Repeat("l", longestLearned+1) + `":1`, `"e":"a"`, `"上":2`}
+	random := rand.New(rand.NewPCG(1, 2))
+	learned := NewDecoder(s)
+	for range 2000 {
+		random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		some := slices.Clone(members[:random.IntN(len(members)+1)])
+		for range random.IntN(3) {
+			some = append(some, fmt.Sprintf(`"n%d":%d`, random.IntN(500), random.IntN(10)))
+		}
+		rec := &Record{Value: []byte("{" + strings.Join(some, ",") + "}")}
+		var got, want Batch
+		err, wanted := learned.Decode(rec, &got), NewDecoder(s).Decode(rec, &want)
+		if fmt.Sprint(err) != fmt.Sprint(wanted) {
+			t.Fatalf("%s: %v, by a decoder that has read nothing else %v", rec.Value, err, wanted)
+		}
+		if err == nil && !slices.EqualFunc(got.Events[0].Values, want.Events[0].Values, Value.Equal) {
+			t.Fatalf("%s: %v, by a decoder that has read nothing else %v", rec.Value, got.Events[0].Values, want.Events[0].Values)
+		}
+	}
+	if n := learned.root.learned; n > mostLearned {
+		t.Errorf("%d members are learned", n)
+	}
+}
+
+// Members that no two records have in the same place cost no memory either.
+func TestQuickOrderAllocatesNothing(t *testing.T) {
+	d, batch := NewDecoder(Schema{Version: -1, Fields: []Field{{Name: "a", Type: Int}}}), new(Batch)
+	var records []*Record
+	for i := range 300 {
+		records = append(records, &Record{Value: fmt.Appendf(nil, `{"n%d":1,"m%d":2,"a":3,"k%d":4}`, i, 300-i, i%7)})
+	}
+	n := testing.AllocsPerRun(20, func() {
+		d.Reset(batch)
+		for _, rec := range records {
+			if err := d.Decode(rec, batch); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	if n > 0 {
+		t.Errorf("%.1f allocations for %d events", n, len(records))
+	}
+}
+
+// A number without an exponent is the float that strconv reads, to the bit.
+func TestShortDecimal(t *testing.T) {
+	for _, text := range []string{"0", "-0", "0.0", "-0.0", "5", "-5.5", "12.5", "0.1", "0.3", "-74.168667", "999999999999999", "0.0000000000001", "123456789012.34", "1e3", "1E-2", "1234567890123456",
+		"0.12345678901234"} {
+		want, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, ok := shortDecimal([]byte(text)); ok == strings.ContainsAny(text, "eE") && len(text) <= 15 || ok && math.Float64bits(f) != math.Float64bits(want) {
+			t.Errorf("%s: %v, %v, want %v", text, f, ok, want)
+		}
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 100_000 {
+		text := strconv.FormatFloat((random.Float64()-0.5)*math.Pow10(random.IntN(12)), 'f', random.IntN(12), 64)
+		want, _ := strconv.ParseFloat(text, 64)
+		if f, ok := shortDecimal([]byte(text)); ok != (len(text) <= 15) || ok && math.Float64bits(f) != math.Float64bits(want) {
+			t.Fatalf("%s: %v, %v, want %v", text, f, ok, want)
+		}
+	}
 }
