@@ -123,6 +123,9 @@ func (u Unit) in(to Unit, count int64) (_ int64, ok bool) {
 	if u == to {
 		return count, true
 	}
+	if u == to+1 && to != Days {
+		return floorDiv(count, 1000), true // by a constant, which is much faster
+	}
 	if lengths[u] < lengths[to] {
 		return floorDiv(count, lengths[to]/lengths[u]), true
 	}
