@@ -15,6 +15,7 @@ type rowRecorder struct {
 	preview *sink.Preview
 	made    changes
 	name    []byte
+	cells   []hbase.Cell
 }
 
 func newRowRecorder(opts *Options, o *sink.Options) (*rowRecorder, error) {
@@ -46,7 +47,8 @@ func (r *rowRecorder) table(rows *hbase.Batch, of []int, each func(i int, c *cha
 		for ; n < len(of) && of[n] == i; n++ {
 			ch := change{table: table, key: c.keep(rows.Row(n))}
 			ch.ops.from = len(c.buf)
-			for cell := range rows.Cells(n) {
+			r.cells = rows.AppendCells(r.cells[:0], n)
+			for _, cell := range r.cells {
 				if err := r.add(cell, rows.TTLOf(n)); err != nil {
 					return err
 				}

@@ -17,19 +17,32 @@ import (
 func (b *Batch) Cells(i int) iter.Seq[rpc.Cell] {
 	return func(yield func(rpc.Cell) bool) {
 		for block := b.cellsOf(i); len(block) > 0; {
-			c, rest, err := wire.NextCell(block)
-			if err != nil {
-				panic(fmt.Sprintf("BUG: hbase: a batch holds no cells: %v", err))
-			}
-			cell := rpc.Cell{
-				Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value, Timestamp: c.Timestamp, Type: rpc.CellType(c.Type),
-			}
-			if !yield(cell) {
+			var c rpc.Cell
+			if c, block = nextCell(block); !yield(c) {
 				return
 			}
-			block = rest
 		}
 	}
+}
+
+// AppendCells appends the cells that Cells returns. It does not allocate if dst has room; a loop over Cells does, for its closures.
+func (b *Batch) AppendCells(dst []rpc.Cell, i int) []rpc.Cell {
+	for block := b.cellsOf(i); len(block) > 0; {
+		var c rpc.Cell
+		c, block = nextCell(block)
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func nextCell(block []byte) (_ rpc.Cell, rest []byte) {
+	c, rest, err := wire.NextCell(block)
+	if err != nil {
+		panic(fmt.Sprintf("BUG: hbase: a batch holds no cells: %v", err))
+	}
+	return rpc.Cell{
+		Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value, Timestamp: c.Timestamp, Type: rpc.CellType(c.Type),
+	}, rest
 }
 
 // TTLOf returns the TTL of mutation i in ms, or 0 if not set.

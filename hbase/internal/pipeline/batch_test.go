@@ -31,6 +31,9 @@ func TestBatchHoldsCellsAsTheyTravel(t *testing.T) {
 		if diff := cmp.Diff(w, got); diff != "" {
 			t.Error(diff)
 		}
+		if diff := cmp.Diff(w.Cells, b.AppendCells(nil, i)); diff != "" {
+			t.Error(diff)
+		}
 		size += b.size(i)
 	}
 	if b.Len() != 2 || b.Bytes() != size {
