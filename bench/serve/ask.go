@@ -146,7 +146,8 @@ func one[T any](of []T) T { return of[rand.IntN(len(of))] }
 // timelines queries the events of waybills while others arrive, through package query and through the API.
 func (s *stack) timelines(ctx context.Context) error {
 	more := s.dir + "/more.jsonl"
-	span := 4*(s.For+measure.WarmUp) + time.Minute // twice what the two loads take: an open loop ends late where answers are slow
+	// Twice what the two loads take: an open loop ends late where answers are slow.
+	span := 4*(s.For+measure.WarmUp) + time.Minute
 	if err := measure.WriteScans(more, s.Events+int(span.Seconds())*eventRate); err != nil { // brine publish continues after these
 		return err
 	}

@@ -44,8 +44,8 @@ func AppendGetRequest(dst []byte, c Call, region, get []byte) ([]byte, error) {
 	return endFrame(appendBytesField(dst, 2, get), start, 0)
 }
 
-// AppendRegionGets appends one region's gets, in order, to an encoded MultiRequest, with at most one allocation. Get i, an encoded hbasepb.Get,
-// ends at ends[i] of gets, and becomes action i. The bytes are the same as from hbasepb:
+// AppendRegionGets appends one region's gets, in order, to an encoded MultiRequest, with at most one allocation. Get i, an encoded
+// hbasepb.Get, ends at ends[i] of gets, and becomes action i. The bytes are the same as from hbasepb:
 //
 //	MultiRequest { regionAction 1: {
 //	    region 1: { type 1: REGION_NAME, value 2 }
