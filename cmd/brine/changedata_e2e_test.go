@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -101,17 +102,34 @@ func (c *changeData) fence() {
 	}
 }
 
-// noted waits until the engine has noted that its snapshot is complete. If killed earlier, it would take another one, which does not show
-// rows deleted in the meantime.
-func (c *changeData) noted() {
+// noted waits until the engine has noted that its snapshot is complete, and returns its offsets. If killed earlier, it would take another
+// snapshot, which does not show rows deleted in the meantime.
+func (c *changeData) noted() []byte {
 	c.t.Helper()
 	for {
 		c.fence()
-		if offsets, err := os.ReadFile(c.offsets()); err == nil && strings.Contains(string(offsets), c.place()) &&
-			!strings.Contains(string(offsets), "snapshot") {
-			return
+		if offsets, err := os.ReadFile(c.offsets()); err == nil && whole(offsets) && bytes.Contains(offsets, []byte(c.place())) &&
+			!bytes.Contains(offsets, []byte("snapshot")) {
+			return offsets
 		}
 		wait(c.t, 20*time.Millisecond)
+	}
+}
+
+// whole reports whether the engine has written its offsets to the end: the JSON, and the mark that ends a Java object.
+func whole(offsets []byte) bool { return bytes.HasSuffix(offsets, []byte("}x")) }
+
+// killed kills the engine, which empties its file of offsets each time before it writes it. If killed then, it gets the earlier offsets, as
+// from a store that is atomic.
+func (c *changeData) killed(earlier []byte) {
+	c.t.Helper()
+	c.kill()
+	offsets, err := os.ReadFile(c.offsets())
+	if err == nil && !whole(offsets) {
+		err = os.WriteFile(c.offsets(), earlier, 0o600)
+	}
+	if err != nil {
+		c.t.Fatal(err)
 	}
 }
 
@@ -165,9 +183,9 @@ func (c *changeData) lives(succeed func() shopDatabase) {
 	c.fence() // the snapshot is complete
 	c.change(r, 100)
 	p := c.orders.begin()
-	c.noted()
+	noted := c.noted()
 	p.until("orders.rows", 50)
-	c.kill() // what it has not noted comes again
+	c.killed(noted) // what it has not noted comes again
 	c.change(r, 100)
 	c.begin()
 	if err := p.cmd.Process.Kill(); err != nil {
