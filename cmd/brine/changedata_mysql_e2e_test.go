@@ -10,15 +10,19 @@ import (
 	"brine/internal/testenv"
 )
 
-// shopMariaDB logs the whole rows of all changes.
-type shopMariaDB struct{ *testenv.MariaDB }
+// shopMySQL is a MySQL or a MariaDB, which logs the whole rows of all changes.
+type shopMySQL struct{ *testenv.MySQL }
 
-func (m shopMariaDB) connector(files string) string {
+func (m shopMySQL) connector(files string) string {
 	host, port, _ := net.SplitHostPort(m.Addr)
-	return fmt.Sprintf(`connector.class=io.debezium.connector.mysql.MySqlConnector
-connector.adapter=mariadb
+	adapter := ""
+	if strings.Contains(m.SQL("select version()"), "MariaDB") {
+		adapter = `connector.adapter=mariadb
 database.protocol=jdbc:mariadb
 database.jdbc.driver=org.mariadb.jdbc.Driver
+`
+	}
+	return adapter + fmt.Sprintf(`connector.class=io.debezium.connector.mysql.MySqlConnector
 database.ssl.mode=disabled
 database.hostname=%s
 database.port=%s
@@ -32,9 +36,9 @@ schema.history.internal.file.filename=%s.schemas
 `, host, port, files)
 }
 
-func (m shopMariaDB) place() string { return `"file"` }
+func (m shopMySQL) place() string { return `"file"` }
 
-func (m shopMariaDB) dialect() dialect {
+func (m shopMySQL) dialect() dialect {
 	return dialect{
 		tables: "create user debezium identified by 'none'; grant all on *.* to debezium;\n" + `create database shop;
 create table shop.orders (id bigint primary key, user varchar(20) not null, created timestamp(6) not null, items text, status varchar(20) not null, price decimal(10,2) not null);
@@ -53,11 +57,11 @@ create table shop.fences (n int primary key);
 }
 
 // SQL runs statements with times in UTC and the quotes of Postgres.
-func (m shopMariaDB) SQL(statements string) string {
-	return m.MariaDB.SQL("set time_zone = '+00:00', sql_mode = 'ANSI_QUOTES';\n" + statements)
+func (m shopMySQL) SQL(statements string) string {
+	return m.MySQL.SQL("set time_zone = '+00:00', sql_mode = 'ANSI_QUOTES';\n" + statements)
 }
 
-func (m shopMariaDB) selected(query string) map[string]string {
+func (m shopMySQL) selected(query string) map[string]string {
 	rows := map[string]string{}
 	for line := range strings.Lines(m.SQL(query)) {
 		id, row, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -67,19 +71,30 @@ func (m shopMariaDB) selected(query string) map[string]string {
 }
 
 // logged returns the end of its log.
-func (m shopMariaDB) logged() (file, pos int) {
+func (m shopMySQL) logged() (file, pos int) {
 	f := strings.Fields(m.SQL("show master status"))
 	file, _ = strconv.Atoi(strings.TrimPrefix(f[0], "binlog."))
 	pos, _ = strconv.Atoi(f[1])
 	return file, pos
 }
 
-// TestChangeDataOfMariaDB checks that the log of a real MariaDB, read by Debezium's engine, ends in the rows that SELECT shows: over a
-// snapshot, changes of every kind, kills of the engine and of brine, and a failover to a server whose log starts over.
-func TestChangeDataOfMariaDB(t *testing.T) {
+// TestChangeDataOfMySQL checks that the log of a real MySQL or MariaDB, read by Debezium's engine, ends in the rows that SELECT shows: over
+// a snapshot, changes of every kind, kills of the engine and of brine, and a failover to a server whose log starts over.
+func TestChangeDataOfMySQL(t *testing.T) {
 	notShort(t)
 	t.Parallel()
-	java, first := testenv.DebeziumMySQL(t), shopMariaDB{testenv.StartMariaDBWithLog(t)}
+	for name, start := range map[string]func(testing.TB) *testenv.MySQL{
+		"MariaDB": testenv.StartMariaDBWithLog, "MySQL": testenv.StartMySQLWithLog,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testChangeDataOfMySQL(t, shopMySQL{start(t)})
+		})
+	}
+}
+
+func testChangeDataOfMySQL(t *testing.T, first shopMySQL) {
+	java := testenv.DebeziumMySQL(t)
 	s := embeddedStack(t)
 	orders := newJobOf(t, s, example{"../cmd/brine/testdata/changedata/orders.yaml", "orders", "shop.orders_cdc", "shop:orders_cdc", "orders_cdc", "id"})
 	customers := newJobOf(t, s, example{"../cmd/brine/testdata/changedata/customers.yaml", "customers", "shop.customers_cdc", "shop:customers_cdc", "", "id"})
@@ -94,7 +109,7 @@ func TestChangeDataOfMariaDB(t *testing.T) {
 		topics: map[string]string{"orders": orders.topic, "customers": customers.topic}}
 	c.lives(func() shopDatabase {
 		file, pos := first.logged()
-		second := shopMariaDB{first.Successor()}
+		second := shopMySQL{first.Successor()}
 		if f, p := second.logged(); f > file || f == file && p >= pos {
 			t.Fatalf("the second server's log is at %d:%d, the first one's at %d:%d: the epochs are not needed", f, p, file, pos)
 		}
