@@ -22,12 +22,9 @@ help: ## List the targets
 run: build ## Run brine dev on the embedded stack (pass flags as ARGS="--for 20s")
 	$(BIN) dev $(ARGS)
 
-# Tests wait for servers, and for time, a third of what they take: more packages are tested at once than there are processors.
-AT_ONCE ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 3 / 2 )))
-
 .PHONY: test
 test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and Maven are there
-	@eval "$$(deploy/devcluster/test-env.sh)"; CGO_ENABLED=0 $(GO) test -v -vet=off -p $(AT_ONCE) -timeout 40m $(TESTFLAGS) ./... | awk -f internal/testenv/log.awk
+	@eval "$$(deploy/devcluster/test-env.sh)"; CGO_ENABLED=0 $(GO) test -v -vet=off -timeout 40m $(TESTFLAGS) ./... | awk -f internal/testenv/log.awk
 
 .PHONY: build
 build: ## Build bin/brine
