@@ -12,7 +12,8 @@ import (
 // alert on the budget misses the event. So the counters of closed sets start at 0.
 var (
 	retryReasons = []event.Reason{event.Unavailable, event.Awaited, event.Refused, event.Unknown}
-	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown}
+	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown,
+		ingest.OtherConfiguration}
 	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone,
 		ingest.TopicRecreated, ingest.AllRejected, event.BreakingSchema}
 )
