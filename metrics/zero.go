@@ -14,7 +14,7 @@ var (
 	retryReasons = []event.Reason{event.Unavailable, event.Awaited, event.Refused, event.Unknown}
 	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown,
 		ingest.OtherConfiguration}
-	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone,
+	haltReasons = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone,
 		ingest.TopicRecreated, ingest.AllRejected, event.BreakingSchema}
 )
 
