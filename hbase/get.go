@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"time"
 
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/hedge"
@@ -155,6 +156,7 @@ func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
+	sent := time.Now()
 	answer, err := c.servers.RoundTrip(ctx, rpc.ClientService.At(r.Server), "Get", encode)
 	if err != nil {
 		return Result{}, err
@@ -164,6 +166,7 @@ func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) 
 		return Result{}, remote.Invalid(r.Server, err)
 	}
 	row.Row = g.Row
+	c.opts.Hooks.Read(ReadInfo{r, time.Since(sent)})
 	return row, nil
 }
 

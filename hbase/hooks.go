@@ -1,6 +1,8 @@
 package hbase
 
 import (
+	"time"
+
 	"brine/hbase/internal/pipeline"
 	"brine/hbase/internal/rpc"
 )
@@ -13,6 +15,7 @@ type Hooks struct {
 	Sent         func(*SentInfo)        // after every call of mutations
 	Retry        func(RetryInfo)        // before every wait and resend
 	Applied      func(*AppliedInfo)     // per region and answered Multi: how much was acknowledged
+	Read         func(ReadInfo)         // per region and answered call of a Get, of gets or of a scan
 	Flush        func(FlushInfo)        // when a Mutator releases mutations
 	Buffered     func(BufferedInfo)     // when a batch changes the bytes of mutations in memory
 	Blocked      func(BlockedInfo)      // after a Submit has waited for room
@@ -30,6 +33,7 @@ func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Sent)
 	orNothing(&h.Retry)
 	orNothing(&h.Applied)
+	orNothing(&h.Read)
 	orNothing(&h.Flush)
 	orNothing(&h.Buffered)
 	orNothing(&h.Blocked)
@@ -65,6 +69,12 @@ type RetryInfo = pipeline.RetryInfo
 
 // AppliedInfo is what one region acknowledged in one call. It is valid only while the hook runs.
 type AppliedInfo = pipeline.AppliedInfo
+
+// ReadInfo is an answer of one region to a read. A call with gets for several regions has one for each.
+type ReadInfo struct {
+	Region   *Region       // the region or, with Timeline, the replica that answered
+	Duration time.Duration // from sending the call until its answer
+}
 
 // BlockedInfo is a Submit that had to wait for room.
 type BlockedInfo = pipeline.BlockedInfo

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"brine/hbase/internal/locate"
 	"brine/hbase/internal/remote"
@@ -203,9 +204,11 @@ func chunkGets(regions map[*Region][]int, rows int) []*multiGet {
 
 func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
 	param := m.encode(b.gets)
+	sent := time.Now()
 	response, err := b.c.servers.RoundTrip(ctx, rpc.ClientService.At(server), "Multi", func(dst []byte, c wire.Call) ([]byte, error) {
 		return wire.AppendEncodedRequest(dst, c, param, nil)
 	})
+	took := time.Since(sent)
 	answers, cells := response.Param, response.Cells
 	for k := range m.regions {
 		var answer wire.RegionResult
@@ -217,6 +220,9 @@ func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
 		if err != nil {
 			m.fail(k, m.indexes[k], err, b.c)
 			continue
+		}
+		if answer.Exception.Class == "" {
+			b.c.opts.Hooks.Read(ReadInfo{m.regions[k], took})
 		}
 		cells = m.take(k, &answer, cells, b, server)
 	}

@@ -246,10 +246,12 @@ type scanAnswer struct {
 
 func (c *Client) scanOnce(ctx context.Context, at *Region, in *hbasepb.ScanRequest) (scanAnswer, error) {
 	out := new(hbasepb.ScanResponse)
+	sent := time.Now()
 	cells, err := c.servers.Call(ctx, rpc.ClientService.At(at.Server), "Scan", in, out)
 	if err != nil {
 		return scanAnswer{}, err
 	}
+	c.opts.Hooks.Read(ReadInfo{at, time.Since(sent)})
 	pieces, err := rpc.DecodeScan(out, cells)
 	if err != nil {
 		return scanAnswer{}, remote.Invalid(at.Server, err)

@@ -89,6 +89,11 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 				Count: skew.Count{Rows: int64(a.Rows), Bytes: int64(a.Bytes), Time: a.Duration},
 			})
 		},
+		Read: func(i hbase.ReadInfo) {
+			if c := tables.Known(i.Region.Table); c != nil && i.Region.Replica == 0 {
+				c.AddRead(Region(i.Region), i.Duration)
+			}
+		},
 		Flush:    func(f hbase.FlushInfo) { flushes.WithLabelValues(string(f.Reason)).Inc() },
 		Buffered: func(i hbase.BufferedInfo) { buffered.Add(float64(i.Change)) },
 		Dial:     func(i hbase.DialInfo) { dials.WithLabelValues(outcome(i.Err)).Inc() },

@@ -126,9 +126,9 @@ func tableOperations() []*endpoint {
 			answer: client.Skew{}, handle: (*call).skew},
 		{path: path + "/{table}/heat", id: "heat_map",
 			about: "Show rows and bytes written per second over key ranges and time, by this brine or with map.history by all; with metric, " +
-				"the requests of all clients or the latency of brine's write calls.",
+				"the requests of all clients or the latency of brine's write calls or of its reads.",
 			params: []param{table, minutes, until,
-				{in: "query", name: "metric", about: "rows, bytes, requests or latency (default: rows and bytes).", kind: rowkey.Text},
+				{in: "query", name: "metric", about: "rows, bytes, requests, latency or read_latency (default: rows and bytes).", kind: rowkey.Text},
 				{in: "query", name: "server", about: "Only the key ranges of the regions that this server has now, as host:port (default: all).",
 					kind: rowkey.Text},
 				number("ranges", "Maximum number of key ranges, at most 1536 (default 1536)."),

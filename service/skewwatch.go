@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"brine/config"
 	"brine/event"
 	"brine/hbase"
+	"brine/internal/backoff"
 	"brine/metrics"
 	"brine/rowkey"
 	"brine/sink"
@@ -45,6 +47,23 @@ func (s *Service) watchSkew(ctx context.Context) {
 		}
 	}
 	<-asked
+}
+
+// KeepReads keeps the history of what a service reads that does not Run, until ctx is done. It makes no calls to the cluster unless
+// map.history is set.
+func (s *Service) KeepReads(ctx context.Context) {
+	var kept sync.WaitGroup
+	defer kept.Wait()
+	if s.maps != nil {
+		kept.Go(func() { s.maps.Run(ctx) })
+	}
+	for {
+		s.tables.Keep()
+		now := time.Now()
+		if backoff.Wait(ctx, now.Truncate(time.Minute).Add(time.Minute).Sub(now)) != nil {
+			return
+		}
+	}
 }
 
 // warnHot logs each hot spot when it appears or its cause changes, at most once per ten minutes.

@@ -174,6 +174,15 @@ func (c *Counter) Add(b Batch) {
 	}
 }
 
+// AddRead counts an answered read of a region. It is called for each, so it allocates nothing for a region that is known.
+func (c *Counter) AddRead(r Region, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.regions.of(r, c.tick(), c.share)
+	t.column.reads++
+	t.column.reading += took
+}
+
 // AddRetries counts mutations that a region, given by its name, did not take and that are sent again.
 func (c *Counter) AddRetries(region string, mutations int64) {
 	c.mu.Lock()

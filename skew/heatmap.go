@@ -15,10 +15,12 @@ const (
 	MetricBytes    Metric = "bytes"    // the same
 	MetricRequests Metric = "requests" // reads and writes of all clients, per second, as the cluster reports them
 	MetricLatency  Metric = "latency"  // mean duration of brine's write calls, in ms
+
+	MetricReadLatency Metric = "read_latency" // the same of its reads
 )
 
 // Metrics lists all metrics.
-var Metrics = []Metric{MetricRows, MetricBytes, MetricRequests, MetricLatency}
+var Metrics = []Metric{MetricRows, MetricBytes, MetricRequests, MetricLatency, MetricReadLatency}
 
 // HeatMap is what happens to key ranges over time. It holds the metrics that were asked for.
 type HeatMap struct {
@@ -30,6 +32,8 @@ type HeatMap struct {
 	Latency  [][]float64 `json:"latency,omitempty"`
 	Unknown  []int       `json:"unknown,omitempty"` // columns of which the requests are unknown
 	Most     float64     `json:"most"`              // largest value: that of the brightest colour; of Rows, if there are several metrics
+
+	ReadLatency [][]float64 `json:"read_latency,omitempty"`
 }
 
 // Of returns the values of a metric.
@@ -41,6 +45,8 @@ func (m *HeatMap) Of(metric Metric) *[][]float64 {
 		return &m.Requests
 	case MetricLatency:
 		return &m.Latency
+	case MetricReadLatency:
+		return &m.ReadLatency
 	default:
 		return &m.Rows
 	}

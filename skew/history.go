@@ -15,6 +15,7 @@ type history struct {
 	last    time.Duration // end of the newest column
 
 	observed time.Duration // what the cluster's reports since then cover
+	reported bool          // whether there were any
 }
 
 const columnsKept = 8 * 60
@@ -31,7 +32,15 @@ type Column struct {
 
 	Requests []float32     // reads and writes of all clients, as the cluster reports them; nil: it reported none
 	Observed time.Duration // time in which Requests were counted
-	Latency  []float32     // mean duration of the answered calls in ms, of the region with the longest; 0: there were none
+	Latency  []float32     // mean duration of the answered write calls in ms, of the region with the longest; 0: there were none
+
+	ReadLatency []float32 // the same of reads; nil: the table was not read
+}
+
+// Empty reports whether nothing was written, read or reported.
+func (c *Column) Empty() bool {
+	wrote := func(n float32) bool { return n > 0 }
+	return c.MB == 0 && c.Observed == 0 && c.ReadLatency == nil && !slices.ContainsFunc(c.Rows, wrote)
 }
 
 // keep closes a column at the end of each minute of the clock, so that the columns of several members coincide.
@@ -45,8 +54,8 @@ func (h *history) keep(at time.Duration, now time.Time, sorted []*tally) {
 	if len(h.columns) < columnsKept {
 		h.columns = append(h.columns, Column{})
 	}
-	col := newColumn(sorted, h.newest(), h.observed)
-	h.observed = 0
+	col := h.column(sorted)
+	h.observed, h.reported = 0, false
 	col.From, col.To = now.Add(-span), now
 	h.columns[h.next] = col
 	h.next = (h.next + 1) % columnsKept
@@ -83,21 +92,22 @@ func (c *Counter) Columns(after time.Time) (closed []Column, open Column) {
 
 // open returns the column that is still open. The caller holds c.mu.
 func (c *Counter) open() Column {
-	col := newColumn(c.regions.sorted, c.past.newest(), c.past.observed)
+	col := c.past.column(c.regions.sorted)
 	col.From, col.To = c.now().Add(c.past.last-c.at), c.now()
 	return col
 }
 
-func newColumn(sorted []*tally, before *Column, observed time.Duration) Column {
+// column returns what has been counted since the newest column, without its times.
+func (h *history) column(sorted []*tally) Column {
 	weights, most := fewest(sorted)
-	col := Column{Observed: observed}
-	sum := int64(0)
+	col := Column{Observed: h.observed}
+	sum, read := int64(0), false
 	for i, t := range sorted {
 		if i == 0 || most < 0 || sum+weights[i] > most {
 			col.Starts = append(col.Starts, t.region.Start)
 			col.Rows, col.Bytes = append(col.Rows, 0), append(col.Bytes, 0)
-			col.Latency = append(col.Latency, 0)
-			if observed > 0 {
+			col.Latency, col.ReadLatency = append(col.Latency, 0), append(col.ReadLatency, 0)
+			if h.observed > 0 {
 				col.Requests = append(col.Requests, 0)
 			}
 			sum = 0
@@ -109,12 +119,19 @@ func newColumn(sorted []*tally, before *Column, observed time.Duration) Column {
 		col.Rows[last] += float32(t.column.Rows)
 		col.Bytes[last] += float32(t.column.Bytes)
 		col.Latency[last] = max(col.Latency[last], t.column.latency())
-		if observed > 0 {
+		col.ReadLatency[last] = max(col.ReadLatency[last], t.column.readLatency())
+		read = read || t.column.reads > 0
+		if h.observed > 0 {
 			col.Requests[last] += float32(t.column.requests)
 		}
-		col.MB += t.load.mb
+		if h.reported {
+			col.MB += t.load.mb
+		}
 	}
-	if before != nil && slices.EqualFunc(before.Starts, col.Starts, func(a, b Key) bool { return bytes.Equal(a, b) }) {
+	if !read {
+		col.ReadLatency = nil
+	}
+	if before := h.newest(); before != nil && slices.EqualFunc(before.Starts, col.Starts, func(a, b Key) bool { return bytes.Equal(a, b) }) {
 		col.Starts = before.Starts
 	}
 	return col
@@ -143,19 +160,24 @@ func fewest(sorted []*tally) (weights []int64, most int64) {
 	return weights, to
 }
 
-// weigh returns what each region takes of the rows and of the requests, so that a region that other clients read or write most is not
-// joined with its neighbours either.
+// weigh returns what each region takes of the rows, of the requests and of the reads, so that a region that other clients read or write
+// most, or that this process reads most, is not joined with its neighbours either.
 func weigh(sorted []*tally) []int64 {
-	const whole = 1 << 40
-	var rows, requests int64
+	var sums columnCount
 	for _, t := range sorted {
-		rows, requests = rows+t.column.Rows, requests+t.column.requests
+		sums.join(t.column)
 	}
 	weights := make([]int64, len(sorted))
 	for i, t := range sorted {
-		weights[i] = int64(whole * (float64(t.column.Rows)/float64(max(1, rows)) + float64(t.column.requests)/float64(max(1, requests))))
+		weights[i] = partOf(t.column.Rows, sums.Rows) + partOf(t.column.requests, sums.requests) + partOf(t.column.reads, sums.reads)
 	}
 	return weights
+}
+
+// partOf returns what part n is of a sum, which may be 0, in 2^40ths.
+func partOf(n, sum int64) int64 {
+	const whole = 1 << 40
+	return int64(whole * float64(n) / float64(max(1, sum)))
 }
 
 func bucketsAt(weights []int64, most int64) (n int) {

@@ -155,6 +155,98 @@ func TestLatencyIsTheMeanOfCalls(t *testing.T) {
 	}
 }
 
+// TestLatencyOfReadsIsTheirMean checks that a column has the mean duration of a region's reads apart from that of its writes, that reads of
+// a region that was split are divided, and that a minute without reads has none.
+func TestLatencyOfReadsIsTheirMean(t *testing.T) {
+	clock := newClock()
+	tables := NewTables(clock.now)
+	if tables.Known("t") != nil {
+		t.Error("nobody has asked for a counter")
+	}
+	c := tables.Counter("t", Shape{})
+	if tables.Known("t") != c {
+		t.Error("it is not known")
+	}
+	list := even(2)
+	c.SetRegions(list)
+	for _, took := range []time.Duration{2 * time.Millisecond, 10 * time.Millisecond} {
+		c.AddRead(list[0], took)
+	}
+	c.Add(Batch{Region: list[1], Count: Count{Rows: 10, Time: time.Second}})
+	clock.pass(time.Minute)
+	tables.Keep()
+	c.AddRead(list[1], 4*time.Millisecond)
+	c.AddRead(list[1], 6*time.Millisecond)
+	low := list[1]
+	low.Name, low.ID, low.End = "low", 2, Key("8")
+	c.SetRegions([]Region{low})
+	clock.pass(time.Minute)
+	tables.Observe()
+	tables.Keep() // changes nothing
+	clock.pass(time.Minute)
+	tables.Keep()
+	columns, open := c.Columns(time.Time{})
+	var got []string
+	for _, col := range append(columns, open) {
+		got = append(got, fmt.Sprint(col.ReadLatency, col.Latency, col.Empty()))
+	}
+	want := []string{"[6 0] [0 1000] false", "[0 5 5] [0 0 0] false", "[] [0 0 0] true", "[] [0 0 0] true"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r := list[0]
+	if n := testing.AllocsPerRun(100, func() { c.AddRead(r, time.Millisecond) }); n != 0 {
+		t.Errorf("a read allocates %v times", n)
+	}
+}
+
+// TestWhatIsReadKeepsItsBucket checks that a region that this process reads most keeps its own key range in a table with more regions than
+// ranges, although nothing is written and no load is reported.
+func TestWhatIsReadKeepsItsBucket(t *testing.T) {
+	clock := newClock()
+	c := NewCounter(Shape{}, clock.now)
+	list := even(3 * MostRanges / 2)
+	c.SetRegions(list)
+	for _, r := range list {
+		c.AddRead(r, time.Millisecond)
+	}
+	for range 1000 {
+		c.AddRead(list[1001], 50*time.Millisecond)
+	}
+	_, open := c.Columns(time.Time{})
+	if len(open.Starts) > MostRanges || len(open.Starts) < MostRanges/2 {
+		t.Fatalf("%d ranges", len(open.Starts))
+	}
+	for i, start := range open.Starts {
+		if own := string(start) == string(list[1001].Start); own != (open.ReadLatency[i] > 40) {
+			t.Errorf("reads of the range from %q take %v ms", start, open.ReadLatency[i])
+		}
+	}
+}
+
+// TestASizeIsOfItsMinute checks that a column has no size of the table unless one was reported since the column before.
+func TestASizeIsOfItsMinute(t *testing.T) {
+	clock := newClock()
+	tables := NewTables(clock.now)
+	c := tables.Counter("t", Shape{})
+	c.SetRegions(even(2))
+	var got []int64
+	for _, reported := range []bool{true, false, true} {
+		if reported {
+			c.SetLoads(nil, []RegionLoad{{Region: "r0", MB: 10}, {Region: "r1", MB: 5}})
+		}
+		clock.pass(time.Minute)
+		tables.Keep()
+	}
+	columns, _ := c.Columns(time.Time{})
+	for i := range columns {
+		got = append(got, columns[i].MB)
+	}
+	if fmt.Sprint(got) != "[15 0 15]" {
+		t.Error(got)
+	}
+}
+
 // TestWhatOthersHeatKeepsItsBucket checks that a region that other clients read keeps its own key range in a table with more regions than
 // ranges, although this brine writes elsewhere.
 func TestWhatOthersHeatKeepsItsBucket(t *testing.T) {

@@ -60,6 +60,7 @@ func (c *Counter) SetLoads(servers []string, list []RegionLoad) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.tick()
+	c.past.reported = true
 	between := at - c.loads.at
 	counts := c.loads.at > 0 && between <= mostSpan
 	if counts {

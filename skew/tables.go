@@ -39,6 +39,13 @@ func (t *Tables) Counter(table string, shape Shape) *Counter {
 	return c
 }
 
+// Known returns a table's counter, or nil if there is none.
+func (t *Tables) Known(table string) *Counter {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.tables[table]
+}
+
 // Names returns the tables, sorted.
 func (t *Tables) Names() []string {
 	t.mu.RLock()
@@ -66,6 +73,16 @@ func (t *Tables) SetServers(names []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.live = names
+}
+
+// Keep closes the columns of the history if their minute is over. A process that calls Observe does not need it.
+func (t *Tables) Keep() {
+	for _, c := range t.all() {
+		c.mu.Lock()
+		c.advance()
+		c.past.keep(c.at, c.now(), c.regions.sorted)
+		c.mu.Unlock()
+	}
 }
 
 // Observe must be called once per second. It updates which regions and servers are hot, and keeps the history. It reports whether any is

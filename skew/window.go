@@ -72,6 +72,9 @@ type columnCount struct {
 	Count
 	calls    int64 // answered, to which Count.Time belongs
 	requests int64 // reads and writes of all clients, as the cluster reports them
+
+	reads   int64 // answered calls of this process
+	reading time.Duration
 }
 
 func (c *columnCount) add(n Count) {
@@ -85,21 +88,30 @@ func (c *columnCount) join(o columnCount) {
 	c.Count.add(o.Count)
 	c.calls += o.calls
 	c.requests += o.requests
+	c.reads += o.reads
+	c.reading += o.reading
 }
 
 func (c *columnCount) take(part float64) columnCount {
-	n := columnCount{c.Count.take(part), scaled(c.calls, part), scaled(c.requests, part)}
+	n := columnCount{c.Count.take(part), scaled(c.calls, part), scaled(c.requests, part), scaled(c.reads, part), scaled(c.reading, part)}
 	c.calls -= n.calls
 	c.requests -= n.requests
+	c.reads -= n.reads
+	c.reading -= n.reading
 	return n
 }
 
-// latency returns the mean duration of the calls in ms; 0: there were none.
-func (c *columnCount) latency() float32 {
-	if c.calls == 0 {
+// latency returns the mean duration of the write calls in ms; 0: there were none.
+func (c *columnCount) latency() float32 { return mean(c.Time, c.calls) }
+
+// readLatency returns the mean duration of the reads in ms; 0: there were none.
+func (c *columnCount) readLatency() float32 { return mean(c.reading, c.reads) }
+
+func mean(sum time.Duration, n int64) float32 {
+	if n == 0 {
 		return 0
 	}
-	return float32(c.Time.Seconds() * 1000 / float64(c.calls))
+	return float32(sum.Seconds() * 1000 / float64(n))
 }
 
 const bursts = 12

@@ -55,6 +55,7 @@ func (c *serveCmd) Run(e *env) error {
 		fmt.Fprintf(e.stderr, "brine: metrics and health on %s\n", port.URL())
 		g.Go(func() error { return port.Run(ctx) })
 	}
+	g.Go(func() error { s.KeepReads(ctx); return nil })
 	fmt.Fprintf(e.stderr, "brine: serving %s/api/v1/docs (%d views, %d tables)\n", api.users.URL(), len(cfg.Views), len(cfg.Tables))
 	g.Go(func() error { return api.users.Run(ctx) })
 	return g.Wait()

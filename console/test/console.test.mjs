@@ -974,7 +974,8 @@ shows("the map shows each metric with its unit, and one server's ranges, under a
   await until(async () => { // the regions' loads are asked for every 15 seconds
     const began = Date.UTC(2025, 6, ++turn);
     await publish(dev, "courier.scans", "waybill", Array.from({ length: 200 }, (_, n) => ({ waybill: `MAP-${n}`, action: "ARRIVED_AT", station: "S1", at: began + n, courier: "C1" })));
-    return await most("requests") > 0 && await most("latency") > 0;
+    await as("support", `/api/v1/tables/logistics%3Ascans/rows?waybill=MAP-${turn}&action=ARRIVED_AT&at=${new Date(began + turn).toISOString()}`);
+    return await most("requests") > 0 && await most("latency") > 0 && await most("read_latency") > 0;
   }, "the map knows requests and latencies");
 
   const page = await open(t, "admin", at);
@@ -984,7 +985,7 @@ shows("the map shows each metric with its unit, and one server's ranges, under a
     for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255 && !(data[i] === 128 && data[i + 1] === 128) && !(data[i] === 68 && data[i + 1] === 1)) return true;
     return false;
   });
-  for (const [metric, unit, cell] of [["rows", "Rows/s", "rows/s"], ["bytes", "Bytes/s", "bytes/s"], ["requests", "requests/s", "requests/s of all clients"], ["latency", "ms", "ms per write call"]]) {
+  for (const [metric, unit, cell] of [["rows", "Rows/s", "rows/s"], ["bytes", "Bytes/s", "bytes/s"], ["requests", "requests/s", "requests/s of all clients"], ["latency", "ms", "ms per write call"], ["read_latency", "ms", "ms per read"]]) {
     await page.getByLabel("Metric").selectOption(metric);
     await page.waitForURL(new RegExp(`[?&]metric=${metric}(&|$)`));
     await page.locator("#heat-help", { hasText: new RegExp(`brightest colour is [^ ]+ ${unit}\\.`) }).waitFor();

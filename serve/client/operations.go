@@ -260,8 +260,11 @@ type HeatMap struct {
 
 	Requests [][]float64 `json:"requests,omitempty" doc:"With metric=requests: reads and writes of all clients per second, as the regions' servers count them, by key range, then by column."`
 	Latency  [][]float64 `json:"latency,omitempty" doc:"With metric=latency: mean time in ms from sending a write call of brine's to its answer, by key range, then by column; 0 if there was none."`
-	Unknown  []int64     `json:"unknown,omitempty" doc:"With metric=requests: indices of the columns whose requests are not known, because the cluster reported none or an earlier brine kept none."`
-	Loads    string      `json:"loads,omitempty" doc:"With metric=requests: why the cluster does not report the loads of its regions now."`
+
+	ReadLatency [][]float64 `json:"read_latency,omitempty" doc:"With metric=read_latency: mean time in ms from sending a read of brine's, such as a get or one call of a scan, to its answer, by key range, then by column; 0 if there was none."`
+
+	Unknown []int64 `json:"unknown,omitempty" doc:"With metric=requests: indices of the columns whose requests are not known, because the cluster reported none or an earlier brine kept none."`
+	Loads   string  `json:"loads,omitempty" doc:"With metric=requests: why the cluster does not report the loads of its regions now."`
 }
 
 // HotRange is where a hot region lies on a map: the key ranges in [From, To).
@@ -275,7 +278,7 @@ type HotRange struct {
 type HeatMapOf struct {
 	Minutes, Ranges, Columns int
 	Until                    string // a time; empty: now
-	Metric                   string // rows, bytes, requests or latency; empty: rows and bytes
+	Metric                   string // rows, bytes, requests, latency or read_latency; empty: rows and bytes
 	Server                   string // only the regions that it has now; empty: all
 }
 

@@ -130,6 +130,9 @@ func (s *Stack) KafkaAddr() string { return s.kafka.ListenAddrs()[0] }
 // HBaseAddr returns the address of HBase's master.
 func (s *Stack) HBaseAddr() string { return s.hbase.Addr() }
 
+// HBase returns HBase's server, with its faults.
+func (s *Stack) HBase() *embedded.Server { return s.hbase }
+
 // requestTimeout is the timeout of requests to the broker, whose disk may be slow.
 const requestTimeout = time.Minute
 

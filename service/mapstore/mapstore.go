@@ -175,7 +175,7 @@ func (s *Store) write(ctx context.Context, table string, end bool) error {
 	}
 	for i := range columns {
 		c := &columns[i]
-		if len(c.Starts) > 0 {
+		if !c.Empty() { // most are, of a process that only reads
 			b := past.Of(c, past.Minute)
 			if err := s.put(ctx, layers[0], table, &b, tailOf(s.member, c.From)); err != nil {
 				return err

@@ -488,6 +488,52 @@ func TestTheSlowestMemberShows(t *testing.T) {
 	})
 }
 
+// TestReadsOfProcessesThatOnlyReadAreKept checks that reads' latency outlives the processes, that of several the slowest counts, also in
+// coarser buckets, and that a minute in which a process has read nothing costs it no row.
+func TestReadsOfProcessesThatOnlyReadAreKept(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b := w.member(), w.member()
+		minute := func(took map[*member]time.Duration) {
+			for m, took := range took {
+				m.tables.Counter(scans, skew.Shape{}).AddRead(region(1), took)
+			}
+			w.clock.Pass(time.Minute)
+			for _, m := range []*member{a, b} {
+				m.tables.Keep()
+				m.turn(t.Context(), within, false)
+			}
+		}
+		minute(map[*member]time.Duration{a: 20 * time.Millisecond, b: 3 * time.Millisecond})
+		for range 14 {
+			minute(nil)
+		}
+		for range int(settles / time.Minute) {
+			minute(map[*member]time.Duration{b: 5 * time.Millisecond})
+		}
+		rows := 0
+		for r, err := range w.client.Scan(t.Context(), w.table, hbase.Scan{Columns: columnsOf(0)}) {
+			if rows++; err != nil || len(r.Cells) != 2 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		}
+		if rows != 2+2 {
+			t.Errorf("%d rows of minutes", rows)
+		}
+		if got := w.member().metric(skew.MetricReadLatency, ""); !strings.HasPrefix(got, "[[0 ") || !strings.Contains(got, " [20 0 0 ") ||
+			!strings.HasSuffix(got, " 5 5]] []") {
+			t.Errorf("reads: %s", got)
+		}
+		var quarters []string
+		err := a.buckets(t.Context(), scans, 1, w.began, w.clock.Now(), nothing, func(b past.Bucket) {
+			quarters = append(quarters, fmt.Sprintf("%.0f %.0f", b.Rows, b.ReadLatency))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "a quarter", quarters, "[[0 0] [0 20]]")
+	})
+}
+
 // TestAMapOfOneServerHasItsRegionsAlone checks that a map of a server has the regions that it has now, at all times.
 func TestAMapOfOneServerHasItsRegionsAlone(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {

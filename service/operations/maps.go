@@ -60,7 +60,7 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 		out.Hot = append(out.Hot, hotRanges(&m, o.service.Tables().Counter(table, skew.Shape{}).Recent().Regions, span.Server)...)
 	}
 	out.Rows, out.Bytes, out.Most = append(out.Rows, m.Rows...), append(out.Bytes, m.Bytes...), m.Most
-	out.Requests, out.Latency = m.Requests, m.Latency
+	out.Requests, out.Latency, out.ReadLatency = m.Requests, m.Latency, m.ReadLatency
 	for _, c := range m.Unknown {
 		out.Unknown = append(out.Unknown, int64(c))
 	}
@@ -108,7 +108,7 @@ func (o *Operations) span(of client.HeatMapOf) (mapstore.Span, error) {
 	span.Ranges, span.Columns = min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges), cmp.Or(of.Columns, 480)
 	span.Metric = metric
 	if metric != "" && !slices.Contains(skew.Metrics, metric) {
-		return span, misused("metric: %q is none; it is one of rows, bytes, requests and latency", of.Metric)
+		return span, misused("metric: %q is none; it is one of rows, bytes, requests, latency and read_latency", of.Metric)
 	}
 	until := now
 	if of.Until != "" {

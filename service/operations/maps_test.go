@@ -1,14 +1,17 @@
 package operations
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"brine/hbase"
+	"brine/hbase/embedded"
 	"brine/serve/client"
 	"brine/service"
 	"brine/service/mapstore"
@@ -99,5 +102,54 @@ func TestAMapOfRequestsSaysThatTheMasterIsAway(t *testing.T) {
 	}
 	if m := requests(); m.Loads == "" || len(m.Requests) != 16 {
 		t.Errorf("without a report: %+v", m)
+	}
+}
+
+// TestASlowRegionIsSeenInItsReads checks that a map of reads' latency shows a region whose gets and scans are slow, by each way of reading,
+// and no other, and that writes' latency, rows and requests show nothing of it.
+func TestASlowRegionIsSeenInItsReads(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, service.ToRun, nil)
+	const slow, regions, patience = 5, 16, 200 * time.Millisecond // the region of the keys that begin with 5
+	remove := b.stack.HBase().Control("", func(r *embedded.Request) *embedded.Outcome {
+		if r.Method != "Get" && r.Method != "Scan" && r.Method != "Multi" || !slices.Equal(r.Tables(), []string{scansTable}) ||
+			!slices.ContainsFunc(r.Rows(), func(row []byte) bool { return bytes.HasPrefix(row, []byte("5")) }) {
+			return nil
+		}
+		r.Keep()
+		return &embedded.Outcome{Delay: patience}
+	})
+	defer remove()
+	c, ctx := b.service.Client(), t.Context()
+	read := map[string]func(row []byte) error{
+		"get":  func(row []byte) error { _, err := c.Get(ctx, scansTable, hbase.Get{Row: row}); return err },
+		"gets": func(row []byte) error { _, err := c.GetAll(ctx, scansTable, []hbase.Get{{Row: row}}); return err },
+		"scan": func(row []byte) error {
+			for _, err := range c.Scan(ctx, scansTable, hbase.Scan{Start: row, Stop: append(slices.Clone(row), 0)}) {
+				return err
+			}
+			return nil
+		},
+	}
+	for name, by := range read {
+		for n := range regions {
+			if err := by([]byte{"0123456789abcdef"[n], 'x'}); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	m, err := b.HeatMap(ctx, scansTable, client.HeatMapOf{Metric: "read_latency", Minutes: 15})
+	if err != nil || len(m.ReadLatency) != regions {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	for n, line := range m.ReadLatency {
+		if most := slices.Max(line); most <= 0 || (most >= patience.Seconds()*1000) != (n == slow) {
+			t.Errorf("reads of the region from %q take up to %.1f ms", m.Starts[n], most)
+		}
+	}
+	for _, metric := range []string{"latency", "rows"} {
+		if m, err := b.HeatMap(ctx, scansTable, client.HeatMapOf{Metric: metric, Minutes: 15}); err != nil || m.Most != 0 || m.ReadLatency != nil {
+			t.Errorf("%s: %+v, %v", metric, m, err)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type Bucket struct {
 	Rows, Bytes []float32  // written by brine, per second
 	Requests    []float32  // reads and writes of all clients, per second; nil: the cluster reported none
 	Latency     []float32  // duration of brine's write calls in ms; 0: there were none; nil: not kept
+	ReadLatency []float32  // the same of its reads; nil: there were none, or they are not kept
 	MB          int64      // of the table; 0: unknown
 }
 
@@ -40,6 +41,7 @@ var all = []series{
 	{skew.MetricBytes, func(b *Bucket) *[]float32 { return &b.Bytes }, true, true},
 	{skew.MetricRequests, func(b *Bucket) *[]float32 { return &b.Requests }, true, false},
 	{skew.MetricLatency, func(b *Bucket) *[]float32 { return &b.Latency }, false, false},
+	{skew.MetricReadLatency, func(b *Bucket) *[]float32 { return &b.ReadLatency }, false, false},
 }
 
 // part returns what a part of a range has of its value.
@@ -65,7 +67,7 @@ func Of(c *skew.Column, least time.Duration) Bucket {
 	n := len(c.Rows)
 	middle := c.From.Add(c.To.Sub(c.From) / 2) // a column may begin a moment before its minute
 	b := Bucket{At: middle.Truncate(Minute), Starts: c.Starts, Rows: make([]float32, n), Bytes: make([]float32, n), MB: c.MB,
-		Latency: c.Latency}
+		Latency: c.Latency, ReadLatency: c.ReadLatency}
 	seconds := float32(max(least, c.To.Sub(c.From)).Seconds())
 	for i := range c.Rows {
 		b.Rows[i], b.Bytes[i] = c.Rows[i]/seconds, c.Bytes[i]/seconds
@@ -140,10 +142,11 @@ func (b *Bucket) like(from *Bucket, n int) (pairs []pair) {
 	return pairs
 }
 
-// weights returns what each range takes of the rows and of the requests. What is longest of the joined ranges' latencies stays.
+// weights returns what each range takes of the rows, of the requests and of the reads' latencies, which are all that a bucket has if its
+// process only reads. The longest of the joined ranges' latencies stays.
 func (b *Bucket) weights() []float32 {
 	weights := make([]float32, len(b.Starts))
-	for _, values := range [][]float32{b.Rows, b.Requests} {
+	for _, values := range [][]float32{b.Rows, b.Requests, b.ReadLatency} {
 		sum := float32(0)
 		for _, n := range values {
 			sum += n

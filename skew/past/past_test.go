@@ -162,6 +162,12 @@ func (b Bucket) with(requests, latency []float32) Bucket {
 	return b
 }
 
+// reading returns the bucket with latencies of reads.
+func (b Bucket) reading(latency []float32) Bucket {
+	b.ReadLatency = latency
+	return b
+}
+
 // TestRequestsAndLatenciesAreNotAddedUp checks that what each member has as a whole counts once, that a latency is neither divided over the
 // parts of a range nor added up, and that what is unknown to one is taken from the others.
 func TestRequestsAndLatenciesAreNotAddedUp(t *testing.T) {
@@ -186,19 +192,56 @@ func TestRequestsAndLatenciesAreNotAddedUp(t *testing.T) {
 	}
 }
 
+// TestTheSlowestReadsStay checks that latencies of reads are combined as those of writes are, and that a bucket without them is one without
+// reads.
+func TestTheSlowestReadsStay(t *testing.T) {
+	wide, fine := bucket(0, "m", 1, 8).reading([]float32{3, 9}), bucket(0, "mt", 1, 2, 3).reading([]float32{0, 4, 20})
+	for name, tt := range map[string]struct {
+		got  Bucket
+		want string
+	}{
+		"members":           {Sum([]Bucket{wide, fine}), "[3 9 20]"},
+		"minutes":           {Most([]Bucket{fine, wide}), "[3 9 20]"},
+		"a member of old":   {Sum([]Bucket{bucket(0, "m", 5, 5), wide}), "[3 9]"},
+		"members of old":    {Sum([]Bucket{bucket(0, "m", 5, 5), bucket(0, "m", 5, 5)}), "[]"},
+		"joined":            {fine.over([]skew.Key{{}, skew.Key("m")}), "[0 20]"},
+		"of one server":     {Within([]Bucket{fine}, []skew.Region{{Start: skew.Key("t")}})[0], "[20]"},
+		"a column of a map": {Of(&skew.Column{Starts: wide.Starts, Rows: wide.Rows, Bytes: wide.Bytes, ReadLatency: []float32{7, 0}}, Minute), "[7 0]"},
+	} {
+		if got := fmt.Sprint(tt.got.ReadLatency); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+	// A process that only reads has nothing else to tell its ranges apart.
+	var list []Bucket
+	for n := range 2 {
+		b := Bucket{At: began}
+		for i := range skew.MostRanges {
+			b.Starts = append(b.Starts, fmt.Appendf(nil, "%06d", 2*i+n))
+			b.Rows, b.Bytes, b.ReadLatency = append(b.Rows, 0), append(b.Bytes, 0), append(b.ReadLatency, 1)
+		}
+		list = append(list, b)
+	}
+	list[0].ReadLatency[700] = 500
+	if b := Sum(list); len(b.Starts) < skew.MostRanges/2 || len(b.Starts) > skew.MostRanges || slices.Max(b.ReadLatency) != 500 {
+		t.Errorf("%d ranges, at most %v ms", len(b.Starts), slices.Max(b.ReadLatency))
+	}
+}
+
 // TestEachMetricIsDrawn checks that a map shows the metric that is asked for, with the most of several minutes, and which columns are unknown.
 func TestEachMetricIsDrawn(t *testing.T) {
-	list := []Bucket{bucket(0, "m", 1, 2).with([]float32{10, 500}, []float32{3, 0}), bucket(1, "m", 7, 0).with([]float32{20, 0}, []float32{1, 40}),
-		bucket(2, "m", 4, 4)}
+	list := []Bucket{bucket(0, "m", 1, 2).with([]float32{10, 500}, []float32{3, 0}),
+		bucket(1, "m", 7, 0).with([]float32{20, 0}, []float32{1, 40}).reading([]float32{0, 5}), bucket(2, "m", 4, 4)}
 	for metric, want := range map[skew.Metric]string{
-		"":                  "[[7 4] [2 4]] [[7 4] [2 4]] [] [] [] 7",
-		skew.MetricRows:     "[[7 4] [2 4]] [] [] [] [] 7",
-		skew.MetricBytes:    "[] [[7 4] [2 4]] [] [] [] 7",
-		skew.MetricRequests: "[] [] [[20 0] [500 0]] [] [1] 500",
-		skew.MetricLatency:  "[] [] [] [[3 0] [40 0]] [] 40",
+		"":                     "[[7 4] [2 4]] [[7 4] [2 4]] [] [] [] [] 7",
+		skew.MetricRows:        "[[7 4] [2 4]] [] [] [] [] [] 7",
+		skew.MetricBytes:       "[] [[7 4] [2 4]] [] [] [] [] 7",
+		skew.MetricRequests:    "[] [] [[20 0] [500 0]] [] [] [1] 500",
+		skew.MetricLatency:     "[] [] [] [[3 0] [40 0]] [] [] 40",
+		skew.MetricReadLatency: "[] [] [] [] [[0 0] [5 0]] [] 5",
 	} {
 		m := Draw(list, Minute, began.Add(3*Minute), Shape{Ranges: 10, Columns: 2, Metric: metric})
-		if got := fmt.Sprint(m.Rows, m.Bytes, m.Requests, m.Latency, m.Unknown, m.Most); got != want {
+		if got := fmt.Sprint(m.Rows, m.Bytes, m.Requests, m.Latency, m.ReadLatency, m.Unknown, m.Most); got != want {
 			t.Errorf("%q: %s, want %s", metric, got, want)
 		}
 	}
@@ -247,7 +290,8 @@ func TestWithinRegions(t *testing.T) {
 // counts only if it belongs to the first.
 func TestEarlierAndLaterBrinesReadEachOther(t *testing.T) {
 	plain := bucket(0, "m", 1, 2)
-	b := plain.with([]float32{10, 20}, []float32{0, 1.5})
+	before := plain.with([]float32{10, 20}, []float32{0, 1.5}) // as by brines before ADR 127
+	b := before.reading([]float32{2.5, 0})
 	first := b.Encode()
 	if string(first) != string(plain.Encode()) || plain.EncodeMore(first) != nil {
 		t.Error("the first cell is not as it was")
@@ -259,28 +303,31 @@ func TestEarlierAndLaterBrinesReadEachOther(t *testing.T) {
 	more := b.EncodeMore(first)
 	other := bucket(0, "n", 1, 2)
 	later := append(slices.Clone(more), 1, 2, 3, 4, 5, 6, 7, 8)
-	later[5] |= 4 // one more series
+	later[5] |= 8 // one more series
 	half := plain.with(nil, []float32{0, 1.5})
 	for _, tt := range []struct {
 		name        string
 		first, more []byte
 		want        string
 	}{
-		{"both cells", first, more, "[1 2] [10 20] [0 1.5]"},
-		{"of an earlier brine", []byte(stored), nil, "[1 2] [] []"},
-		{"the first written again by an earlier brine", other.Encode(), more, "[1 2] [] []"},
-		{"without requests", first, half.EncodeMore(first), "[1 2] [] [0 1.5]"},
-		{"of a later brine", first, later, "[1 2] [10 20] [0 1.5]"},
-		{"damaged", first, more[:len(more)-1], "[1 2] [] []"},
-		{"no number", first, append(slices.Clone(more[:len(more)-4]), 0xff, 0xff, 0xff, 0xff), "[1 2] [] []"},
-		{"another format", first, append([]byte{2}, more[1:]...), "[1 2] [] []"},
+		{"both cells", first, more, "[1 2] [10 20] [0 1.5] [2.5 0]"},
+		{"without reads", first, []byte("\x01" + string(more[1:5]) + "\x03" + "\x41\x20\x00\x00\x41\xa0\x00\x00\x00\x00\x00\x00\x3f\xc0\x00\x00"),
+			"[1 2] [10 20] [0 1.5] []"},
+		{"as a brine before ADR 127", first, before.EncodeMore(first), "[1 2] [10 20] [0 1.5] []"},
+		{"of an earlier brine", []byte(stored), nil, "[1 2] [] [] []"},
+		{"the first written again by an earlier brine", other.Encode(), more, "[1 2] [] [] []"},
+		{"without requests", first, half.EncodeMore(first), "[1 2] [] [0 1.5] []"},
+		{"of a later brine", first, later, "[1 2] [10 20] [0 1.5] [2.5 0]"},
+		{"damaged", first, more[:len(more)-1], "[1 2] [] [] []"},
+		{"no number", first, append(slices.Clone(more[:len(more)-4]), 0xff, 0xff, 0xff, 0xff), "[1 2] [] [] []"},
+		{"another format", first, append([]byte{2}, more[1:]...), "[1 2] [] [] []"},
 	} {
 		got, err := Decode(began, tt.first)
 		if err != nil {
 			t.Fatal(err)
 		}
 		failed := got.DecodeMore(tt.first, tt.more)
-		if text := fmt.Sprint(got.Rows, got.Requests, got.Latency); text != tt.want || (failed == nil) == (got.Latency == nil) {
+		if text := fmt.Sprint(got.Rows, got.Requests, got.Latency, got.ReadLatency); text != tt.want || (failed == nil) == (got.Latency == nil) {
 			t.Errorf("%s: %s, want %s (%v)", tt.name, text, tt.want, failed)
 		}
 	}

@@ -6,26 +6,29 @@ import { note } from "../lib/ui";
 export interface HeatMap {
   table: string; starts: string[]; labels?: string[]; times: string[]; rows: number[][]; bytes: number[][]; most: number; kept_minutes?: number; detail?: string;
   hot?: { region: string; from: number; to: number }[]; // hot regions, as ranges of the map
-  requests?: number[][]; latency?: number[][]; // in the place of rows and bytes, if they were asked for
+  requests?: number[][]; latency?: number[][]; read_latency?: number[][]; // in the place of rows and bytes, if they were asked for
   unknown?: number[]; // columns without requests
   loads?: string; // why requests are not known now
 }
 /** A place that is hot, as ranges of the map, and why. */
 export interface Spot { from: number; to: number; severity: string; why: string }
-export type Metric = "rows" | "bytes" | "requests" | "latency";
+export type Metric = "rows" | "bytes" | "requests" | "latency" | "read_latency";
 
-const units: Record<Metric, Key> = { rows: "rowsPerSecond", bytes: "bytesPerSecond", requests: "requestsPerSecond", latency: "milliseconds" };
+const units: Record<Metric, Key> = { rows: "rowsPerSecond", bytes: "bytesPerSecond", requests: "requestsPerSecond", latency: "milliseconds", read_latency: "milliseconds" };
+
+/** Says whether a metric is a duration of brine's calls, of which a cell may have none. */
+export const ofCalls = (metric: Metric): boolean => metric === "latency" || metric === "read_latency";
 
 /** A value of the map with its unit. */
 const withUnit = (n: number, metric: Metric): string => `${figure(n, metric)} ${t(units[metric])}`;
 /** A value of the map: milliseconds are often few. */
-export const figure = (n: number, metric: Metric): string => numberText(metric === "latency" ? Math.round(n * 100) / 100 : Math.round(n * 10) / 10);
+export const figure = (n: number, metric: Metric): string => numberText(ofCalls(metric) ? Math.round(n * 100) / 100 : Math.round(n * 10) / 10);
 
 export const cellsOf = (heat: HeatMap, metric: Metric): number[][] => heat[metric] ?? [];
 
 /** Says whether the value of a column's cell is known. Where no call was made, there is no latency. */
 export function knownOf(heat: HeatMap, metric: Metric): (n: number, column: number) => boolean {
-  if (metric === "latency") return (n) => n > 0;
+  if (ofCalls(metric)) return (n) => n > 0;
   const unknown = new Set(metric === "requests" ? heat.unknown : []);
   return (_, column) => !unknown.has(column);
 }
@@ -176,7 +179,7 @@ export function Map({ heat, metric, bright, brighten, hold, spots, zoom, look }:
   const shownRanges = Array.from({ length: lines }, (_, i) => clamp(Math.floor(view.top + (i + .5) * view.rows / lines), ranges));
   return <section class="sheet" aria-labelledby="heat-title">
     <h2 id="heat-title" dir="auto">{heat.table}</h2>
-    <p class="small" id="heat-help">{t("heatHelp", { most: withUnit(grid.most, metric) })}{metric === "latency" && " " + t("heatNoCalls")}</p>
+    <p class="small" id="heat-help">{t("heatHelp", { most: withUnit(grid.most, metric) })}{ofCalls(metric) && " " + t("heatNoCalls")}</p>
     <div class="heatbox">
       <ol class="labels" aria-hidden="true">{shownRanges.map((r) => <li key={r} title={heat.starts[r]} dir="auto">{heat.labels?.[r] || heat.starts[r] || t("fromStart")}</li>)}</ol>
       <div class="heat" ref={box} role="application" tabIndex={0} aria-label={t("heatLabel", { table: heat.table })} aria-describedby="heat-help heat-cell" onKeyDown={keys}>
@@ -203,12 +206,17 @@ export function Map({ heat, metric, bright, brighten, hold, spots, zoom, look }:
   </section>;
 }
 
+const cellTexts = { // of a value, and of none
+  requests: ["heatCellRequests", "heatCellUnknown"], latency: ["heatCellLatency", "heatCellNoCalls"], read_latency: ["heatCellReadLatency", "heatCellNoReads"],
+} as const;
+
 /** What a cell has, and where it lies. */
 function cellText(heat: HeatMap, metric: Metric, known: (n: number, column: number) => boolean, [range, column]: [number, number], place: { start: string; at: string }): string {
   const of = (which: Metric): number => cellsOf(heat, which)[range]?.[column] ?? 0;
   if (metric === "rows" || metric === "bytes") return t("heatCell", { rows: numberText(Math.round(of("rows"))), bytes: numberText(Math.round(of("bytes"))), ...place });
-  if (!known(of(metric), column)) return t(metric === "latency" ? "heatCellNoCalls" : "heatCellUnknown", place);
-  return t(metric === "latency" ? "heatCellLatency" : "heatCellRequests", { n: figure(of(metric), metric), ...place });
+  const [text, unknown] = cellTexts[metric];
+  if (!known(of(metric), column)) return t(unknown, place);
+  return t(text, { n: figure(of(metric), metric), ...place });
 }
 
 /** Marks a hot place at the map's newest side; why stands in the cell's line, and above the map. */

@@ -6,7 +6,7 @@ import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { me, numberText, spanText, t, useStore, type Key } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
-import { Map, cellsOf, figure, knownOf, type HeatMap, type Metric, type Spot } from "./heatmap";
+import { Map, cellsOf, figure, knownOf, ofCalls, type HeatMap, type Metric, type Spot } from "./heatmap";
 import { Sure, start } from "./jobs";
 
 interface StoredTable { name: string; regions: number; servers: number; mb: number; detail?: string }
@@ -28,7 +28,7 @@ const everyLarge = 10_000; // the same, of a map whose answer is megabytes
 const large = 100_000; // cells
 const seldom = 60_000; // ms, where what is seen is of days
 const day = 24 * 60;
-const metrics: [Metric, Key][] = [["rows", "rowsPerSecond"], ["bytes", "bytesPerSecond"], ["requests", "allRequests"], ["latency", "writeLatency"]];
+const metrics: [Metric, Key][] = [["rows", "rowsPerSecond"], ["bytes", "bytesPerSecond"], ["requests", "allRequests"], ["latency", "writeLatency"], ["read_latency", "readLatency"]];
 const spans = ["15", "60", "240", "480", String(day), String(7 * day), String(30 * day)]; // minutes
 
 /** How unevenly a table is written: keys from top to bottom, time from left to right. */
@@ -102,7 +102,7 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
   const [turn, setTurn] = useState(0);
   const looking = useRef(false); // at a part of the map, which stays as it is
   const at = `${path}/tables/${encodeURIComponent(table)}`;
-  const asked = metric === "requests" || metric === "latency" ? metric : ""; // rows and bytes come together
+  const asked = metric === "requests" || ofCalls(metric) ? metric : ""; // rows and bytes come together
   const { answer, err, again } = useAnswer<Seen>(async (signal) => {
     const [heat, skew, regions] = await Promise.all([
       ask<HeatMap>(withQuery(at + "/heat", [["minutes", minutes], ["until", until], ["metric", asked], ["server", server]]), { signal }),
