@@ -148,23 +148,53 @@ async function scrolling() {
   return { scrolling_fps: fps, scrolling_items: items };
 }
 
-async function growth() {
-  const grown = await repeated(hours, grownBy);
-  say(`${hour} events: the heap grows by ${grown.map((g) => g.toFixed(2))} MiB`);
-  return { grown_mib: grown };
+/** The pages that stay open: where a browser comes from, the stream, its nth event, how the page is opened, and what its last event shows. */
+function staying() {
+  return {
+    grown_mib: {
+      who: "admin", from: dev.operators + "/audit", there: "tbody tr", stream: "**/ops/pipelines/events", name: "state",
+      events: async (page) => {
+        const pipelines = await pipelinesOf(page);
+        return (n) => {
+          for (const p of pipelines.pipelines) for (const h of p.halves) h.lag = n;
+          return pipelines;
+        };
+      },
+      open: (page) => page.click("nav >> text=Overview"),
+      last: `dd:text-is("${(hour - 1).toLocaleString("en-GB")}")`,
+    },
+    timeline_grown_mib: {
+      who: "customer", from: dev.users + "/track", there: "textarea", stream: "**/views/*/events?*", name: "page",
+      events: () => {
+        const scan = (n) => ({ row: `row${n}`, version: n, fields: { waybill: "W1", action: `E${n}`, station: `S${n % 7}`, courier: "C1", at: new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString() } });
+        return (n) => ({ rows: Array.from({ length: 50 }, (_, i) => scan(n - i)), next_page_token: "" }); // each event brings a scan, and the oldest one goes
+      },
+      open: async (page) => {
+        await page.fill("textarea", "W1");
+        await page.press("textarea", "Enter");
+      },
+      last: `.stations strong:text-is("E${hour - 1}")`,
+    },
+  };
 }
 
-/** How much an overview grows by an hour's events, in MiB. */
-async function grownBy() {
-  const { context, page } = await profile("admin");
-  const pipelines = await pipelinesOf(page);
+async function growth() {
+  const out = {};
+  for (const [name, page] of Object.entries(staying())) {
+    out[name] = await repeated(hours, () => grownBy(page));
+    say(`${hour} events: ${name} ${out[name].map((g) => g.toFixed(2))}`);
+  }
+  return out;
+}
+
+/** How much a page grows by an hour's events, in MiB. */
+async function grownBy(of) {
+  const { context, page } = await profile(of.who);
+  const event = await of.events(page);
   let asked = 0;
-  await page.route("**/ops/pipelines/events", (route) => {
+  await page.route(of.stream, (route) => {
     if (asked++ > 0) return; // it stays open
-    const events = Array.from({ length: hour }, (_, n) => {
-      for (const p of pipelines.pipelines) for (const h of p.halves) h.lag = n;
-      return `id: ${n}\nevent: state\ndata: ${JSON.stringify(pipelines)}\n\n`;
-    });
+    const events = Array.from({ length: hour }, (_, n) => `id: ${n}\nevent: ${of.name}\ndata: ${JSON.stringify(event(n))}\n\n`);
     return route.fulfill({ status: 200, contentType: "text/event-stream", body: events.join("") });
   });
   const devtools = await context.newCDPSession(page);
@@ -172,11 +202,11 @@ async function grownBy() {
     await devtools.send("HeapProfiler.collectGarbage");
     return (await devtools.send("Runtime.getHeapUsage")).usedSize;
   };
-  await page.goto(dev.operators + "/audit");
-  await page.locator("tbody tr").first().waitFor();
+  await page.goto(of.from);
+  await page.locator(of.there).first().waitFor();
   const before = await used();
-  await page.click("nav >> text=Overview");
-  await page.locator(`dd:text-is("${(hour - 1).toLocaleString("en-GB")}")`).first().waitFor();
+  await of.open(page);
+  await page.locator(of.last).first().waitFor();
   const grown = (await used() - before) / 2 ** 20;
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await context.close();

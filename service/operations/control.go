@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"brine/serve/client"
@@ -30,19 +31,27 @@ func atText(t time.Time) string {
 	return timeText(t)
 }
 
-// askedNow returns the current orders for halves, cached for a moment.
+// askedNow returns the current orders for halves, cached for a moment, and longer while they do not change.
 func (o *Operations) askedNow(ctx context.Context) (map[string]service.Asked, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
-	if now := o.now(); o.readAt.IsZero() || now.Sub(o.readAt) >= o.hold {
-		within, cancel := context.WithTimeout(ctx, brokersPatience)
-		defer cancel()
-		o.askedOf, o.askedErr = o.control.Asked(within)
-		if o.readAt = now; o.askedErr != nil { // do not ask silent brokers again at once
-			o.readAt = now.Add(silenceHolds)
-		}
+	now := o.now()
+	if !o.readAt.IsZero() && now.Sub(o.readAt) < o.readHold {
+		return o.askedOf, o.askedErr
 	}
-	return o.askedOf, o.askedErr
+	within, cancel := context.WithTimeout(ctx, brokersPatience)
+	defer cancel()
+	asked, err := o.control.Asked(within)
+	switch still := !o.readAt.IsZero() && o.askedErr == nil && maps.Equal(asked, o.askedOf); {
+	case err != nil: // do not ask silent brokers again at once
+		o.readHold = o.hold + silenceHolds
+	case still:
+		o.readHold = min(2*o.readHold, stillHolds)
+	default:
+		o.readHold = o.hold
+	}
+	o.askedOf, o.askedErr, o.readAt = asked, err, now
+	return asked, err
 }
 
 func (o *Operations) forgetAsked() {

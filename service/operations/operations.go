@@ -43,6 +43,7 @@ type Operations struct {
 	control  *service.Control
 	reading  sync.Mutex // held while orders are read
 	readAt   time.Time
+	readHold time.Duration // how long the orders are cached
 	askedOf  map[string]service.Asked
 	askedErr error
 

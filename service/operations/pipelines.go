@@ -22,7 +22,7 @@ import (
 const (
 	brokersPatience = 3 * time.Second
 	silenceHolds    = 5 * time.Second // after silence about one group, the next is not asked about for this long
-	stillHolds      = 4 * time.Second // most time between requests about a group that does not change
+	stillHolds      = 4 * time.Second // most time between requests about what does not change: a group, or orders
 )
 
 // asked is the brokers' answer about a half's group, with one entry per topic.
