@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -111,14 +110,17 @@ type note struct {
 // String returns the metadata. The mark comes last, so that a version that does not know what precedes it does not take the two for another
 // topic's mark.
 func (n note) String() string {
-	text := n.topic
-	if n.rejected > 0 {
-		text = fmt.Sprintf("%s%d %s", rejectedMark, n.rejected, text)
-	}
+	parts := make([]string, 0, 3)
 	if n.reader != "" {
-		text = fmt.Sprintf("%s%s %s", readerMark, n.reader, text)
+		parts = append(parts, readerMark+n.reader)
 	}
-	return strings.TrimSpace(text)
+	if n.rejected > 0 {
+		parts = append(parts, rejectedMark+strconv.Itoa(n.rejected))
+	}
+	if n.topic != "" {
+		parts = append(parts, n.topic)
+	}
+	return strings.Join(parts, " ")
 }
 
 // ours returns what the loop itself notes, without the topic.
