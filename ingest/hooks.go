@@ -17,7 +17,7 @@ type Hooks struct {
 	Settled      func(SettledInfo)      // records are durable in the store or in the dead letters, or left out
 	Wrote        func(WroteInfo)        // a flight was settled, with what became of its records
 	DeadLettered func(DeadLetteredInfo) // records became durable in the dead letters
-	Waiting      func(WaitingInfo)      // an attempt to reach a broker or the dead letters failed and will be repeated
+	Waiting      func(WaitingInfo)      // a broker or the dead letters were not reached and are tried again, or Admit holds the partition
 	Halted       func(HaltedInfo)       // an attempt ended in a halt of the partition
 	Position     func(PositionInfo)     // the watermark moved
 	Committed    func(CommittedInfo)    // an offset was committed

@@ -18,7 +18,7 @@ const (
 	Starting State = "starting" // it finds out where to begin
 	Running  State = "running"
 	Retrying State = "retrying" // after a retry verdict: some flight is being submitted again
-	Waiting  State = "waiting"  // a broker or the dead letters do not respond
+	Waiting  State = "waiting"  // a broker or the dead letters do not respond, or the partition is not admitted
 	Halted   State = "halted"   // it writes nothing until an operator acts; retried every HaltPause
 	Draining State = "draining" // it is going away, and settles pending flights
 )

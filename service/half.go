@@ -31,7 +31,7 @@ type Half struct {
 	loop     *ingest.Loop    // nil unless the service is opened ToRun
 	docs     *indexer.Writer // nil for rows
 	ties     *tieWarnings    // nil for documents
-	opened   time.Time
+	opened   time.Time       // when its loop was made
 	reads    reload.Reader
 	onward   *onward // of the last reload that changed what the half makes of records; nil: none did in this process
 	order    order
@@ -60,8 +60,7 @@ func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 
 // newHalf returns a half that has opened nothing yet.
 func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
-	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group()),
-		opened: time.Now(), reads: reload.Reader{Meaning: reload.MeaningOf(h)}}
+	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group())}
 	half.opts.Schema.Undeclared = &half.undeclared
 	half.opts.Budget = s.memory.Budget(half.opts.Budget.Size())
 	half.opts.Budget.GiveWay(half.yields(cfg))

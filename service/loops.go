@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/config"
 	"brine/event"
 	"brine/ingest"
 	"brine/ingest/pace"
@@ -45,6 +46,7 @@ func (s *Service) observe(h *Half) func() metrics.Flow {
 func (s *Service) makeLoop(h *Half) error {
 	h.opts.AwaitTopic = s.awaitTopic(h)
 	h.opts.Admit = s.admit(h)
+	h.opened, h.reads = time.Now(), reload.Reader{Meaning: reload.MeaningOf(config.Half{Pipeline: h.pipeline, Kind: h.kind})}
 	h.opts.Pace = pace.New(unread(s.control.Name(), ""))
 	s.obey(h)
 	loop, err := ingest.New(h.opts)

@@ -190,17 +190,24 @@ func (t *trouble) losing() func(*memnet.Place) {
 // partitions forever instead of for a session.
 const guest = "guest"
 
+// invite makes a guest join the group.
+func (w *World) invite(file settings) *slot {
+	s := &slot{world: w, file: file}
+	w.mu.Lock()
+	w.guests = append(w.guests, s)
+	s.name = guest + string(rune('A'+len(w.guests)%26))
+	w.mu.Unlock()
+	s.start()
+	return s
+}
+
 // storm makes members join the group and leave it, or die.
 func (t *trouble) storm() {
 	var guests sync.WaitGroup
 	n := 2 + t.rng.IntN(5)
 	t.repeatedly(n, func() {
-		s, stay, dies := &slot{world: t.World, name: guest, file: t.slot().reads()}, t.upTo(20*time.Second), t.rng.IntN(2) == 0
-		t.mu.Lock()
-		t.guests = append(t.guests, s)
-		s.name += string(rune('A' + len(t.guests)%26))
-		t.mu.Unlock()
-		s.start()
+		file, stay, dies := t.slot().reads(), t.upTo(20*time.Second), t.rng.IntN(2) == 0
+		s := t.invite(file)
 		guests.Go(func() {
 			time.Sleep(stay)
 			if dies {

@@ -203,9 +203,7 @@ func (w *World) regroup() {
 	if !w.plan.Static || file.protocol != ingest.Consumer {
 		return
 	}
-	s := &slot{world: w, name: guest, file: file}
-	w.guests = append(w.guests, s)
-	s.start()
+	s := w.invite(file)
 	time.Sleep(20 * time.Second)
 	s.stop()
 }

@@ -1,15 +1,14 @@
 package testenv
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
-	"time"
 )
 
 // KDC is an MIT Kerberos KDC owned by the test. Its realm is TEST.BRINE.
@@ -21,9 +20,7 @@ type KDC struct {
 	dir     string
 	addr    string // host:port
 	root    string // of the unpacked packages; empty: the machine's own programs
-	process *exec.Cmd
-	log     bytes.Buffer
-	ended   chan error
+	process daemon
 }
 
 // StartKDC starts a KDC in a folder of the test. It ends with the test.
@@ -38,7 +35,7 @@ func StartKDC(t testing.TB) *KDC {
 	k.configure()
 	k.run("kdb5_util", "create", "-s", "-r", k.Realm, "-P", "brine")
 	if err := k.start(); err != nil {
-		t.Fatalf("the KDC did not start: %v\n%s", err, &k.log)
+		t.Fatalf("the KDC did not start: %v\n%s", err, &k.process.log)
 	}
 	return k
 }
@@ -102,29 +99,13 @@ func (k *KDC) run(name string, args ...string) string {
 
 // start starts the KDC and waits until it accepts connections.
 func (k *KDC) start() error {
-	k.log.Reset()
-	k.process = k.command("krb5kdc", "-n", "-r", k.Realm, "-P", filepath.Join(k.dir, "pid"))
-	k.process.Stderr = &k.log
-	if err := k.process.Start(); err != nil {
-		return err
-	}
-	ended := make(chan error, 1)
-	k.ended = ended
-	go func() { ended <- k.process.Wait() }()
-	for {
+	return k.process.run(k.t, k.command("krb5kdc", "-n", "-r", k.Realm, "-P", filepath.Join(k.dir, "pid")), func() error {
 		c, err := net.Dial("tcp", k.addr)
-		if err == nil {
-			return c.Close()
+		if err != nil {
+			return err
 		}
-		select {
-		case err := <-ended:
-			k.process = nil
-			return fmt.Errorf("it has ended: %w", err)
-		case <-time.After(20 * time.Millisecond):
-		case <-k.t.Context().Done():
-			return k.t.Context().Err()
-		}
-	}
+		return c.Close()
+	})
 }
 
 // Admin runs a kadmin query, such as: addprinc -randkey brine.
@@ -157,17 +138,9 @@ func (k *KDC) Cache(principal, keytab string, options ...string) string {
 func (k *KDC) Start() {
 	k.t.Helper()
 	if err := k.start(); err != nil {
-		k.t.Fatalf("the KDC did not start again: %v\n%s", err, &k.log)
+		k.t.Fatalf("the KDC did not start again: %v\n%s", err, &k.process.log)
 	}
 }
 
 // Stop ends the KDC.
-func (k *KDC) Stop() {
-	if k.process == nil {
-		return
-	}
-	if err := k.process.Process.Kill(); err == nil {
-		<-k.ended //nolint:errcheck // the signal ends it
-	}
-	k.process = nil
-}
+func (k *KDC) Stop() { k.process.end(syscall.SIGKILL) }

@@ -39,7 +39,7 @@ func startMariaDB(t testing.TB, options ...string) *MySQL {
 			m.t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 		}
 	}
-	m.daemon = func(m *MySQL, args ...string) *exec.Cmd {
+	m.server = func(m *MySQL, args ...string) *exec.Cmd {
 		return m.mariadb(root, "usr/sbin/mariadbd", append(args, "--lc-messages-dir="+filepath.Join(root, "usr/share/mysql"))...)
 	}
 	return m.begin()

@@ -1,7 +1,6 @@
 package testenv
 
 import (
-	"bytes"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -25,15 +23,13 @@ type MySQL struct {
 	t       testing.TB
 	name    string
 	install func(m *MySQL)                           // makes its data
-	daemon  func(m *MySQL, args ...string) *exec.Cmd // of the server
+	server  func(m *MySQL, args ...string) *exec.Cmd // the server's command
 	data    string
 	temp    string // its temporary files: at its start a server deletes all that it finds, even another server's
 	socket  string
 	options []string // additional options of the server
 	made    int      // number of databases created by Create
-	process *exec.Cmd
-	log     bytes.Buffer
-	ended   chan error
+	process daemon
 }
 
 // wholeRows makes a server log changes of whole rows for replication.
@@ -55,7 +51,7 @@ func StartMySQLWithLog(t testing.TB) *MySQL {
 			m.t.Fatal(err)
 		}
 	}
-	m.daemon = func(m *MySQL, args ...string) *exec.Cmd {
+	m.server = func(m *MySQL, args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(root, "mysqld"), append(args, "--basedir="+root, "--lc-messages-dir="+filepath.Join(root, "share"),
 			"--explicit-defaults-for-timestamp", "--skip-name-resolve", "--innodb-use-native-aio=0", "--performance-schema=off")...)
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+root)
@@ -72,14 +68,14 @@ func (m *MySQL) begin() *MySQL {
 	m.t.Cleanup(m.Stop)
 	m.Addr = Port(m.t)
 	if err := m.start(); err != nil {
-		m.t.Fatalf("%s did not start: %v\n%s", m.name, err, &m.log)
+		m.t.Fatalf("%s did not start: %v\n%s", m.name, err, &m.process.log)
 	}
 	return m
 }
 
 // another returns a server of the same kind that has not begun.
 func (m *MySQL) another(options ...string) *MySQL {
-	return &MySQL{t: m.t, name: m.name, install: m.install, daemon: m.daemon, options: append(slices.Clone(m.options), options...)}
+	return &MySQL{t: m.t, name: m.name, install: m.install, server: m.server, options: append(slices.Clone(m.options), options...)}
 }
 
 // Successor stops the server and starts another one on a copy of its data, with a new log.
@@ -134,34 +130,17 @@ func (m *MySQL) start() error {
 	if err != nil {
 		return err
 	}
-	m.log.Reset()
 	m.socket = filepath.Join(os.TempDir(), fmt.Sprintf("brine-mysql-%d-%s", os.Getpid(), port)) // names of test folders are too long
 	m.t.Cleanup(func() { _ = os.Remove(m.socket) })
-	m.process = m.daemon(m, append([]string{"--no-defaults", "--datadir=" + m.data, "--tmpdir=" + m.temp, "--user=root",
+	cmd := m.server(m, append([]string{"--no-defaults", "--datadir=" + m.data, "--tmpdir=" + m.temp, "--user=root",
 		"--socket=" + m.socket, "--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(m.data, "pid"),
 		"--innodb-buffer-pool-size=32M", "--innodb-log-file-size=8M",
 		"--innodb-flush-log-at-trx-commit=2"}, // the kernel's data survives a kill, and no test cuts the power
 		m.options...)...)
-	m.process.Stderr = &m.log
-	if err := m.process.Start(); err != nil {
+	return m.process.run(m.t, cmd, func() error {
+		_, err := m.query("CREATE DATABASE IF NOT EXISTS brine")
 		return err
-	}
-	ended := make(chan error, 1)
-	m.ended = ended
-	go func() { ended <- m.process.Wait() }()
-	for {
-		if _, err = m.query("CREATE DATABASE IF NOT EXISTS brine"); err == nil {
-			return nil
-		}
-		select {
-		case err := <-ended:
-			m.process = nil
-			return fmt.Errorf("it has ended: %w", err)
-		case <-time.After(50 * time.Millisecond):
-		case <-m.t.Context().Done():
-			return m.t.Context().Err()
-		}
-	}
+	})
 }
 
 // Create creates another empty database and returns its name.
@@ -229,31 +208,15 @@ func (m *MySQL) query(statements string) (out string, err error) {
 }
 
 // Kill ends the server as a crash does. Again starts it on the same port with its data.
-func (m *MySQL) Kill() {
-	if m.process == nil {
-		return
-	}
-	if err := m.process.Process.Kill(); err == nil {
-		<-m.ended //nolint:errcheck // the signal ends it
-	}
-	m.process = nil
-}
+func (m *MySQL) Kill() { m.process.end(syscall.SIGKILL) }
 
 // Again starts a killed server.
 func (m *MySQL) Again() {
 	m.t.Helper()
 	if err := m.start(); err != nil {
-		m.t.Fatalf("%s did not start again: %v\n%s", m.name, err, &m.log)
+		m.t.Fatalf("%s did not start again: %v\n%s", m.name, err, &m.process.log)
 	}
 }
 
 // Stop ends the server.
-func (m *MySQL) Stop() {
-	if m.process == nil {
-		return
-	}
-	if err := m.process.Process.Signal(syscall.SIGTERM); err == nil {
-		<-m.ended //nolint:errcheck // the signal ends it
-	}
-	m.process = nil
-}
+func (m *MySQL) Stop() { m.process.end(syscall.SIGTERM) }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Postgres is a PostgreSQL owned by the test, with logical replication. It loses everything if the machine crashes.
@@ -22,9 +21,7 @@ type Postgres struct {
 
 	t       testing.TB
 	bin     string // folder of its programs
-	process *exec.Cmd
-	log     bytes.Buffer
-	ended   chan error
+	process daemon
 }
 
 // nobody is the user that runs the server, which refuses to run as root.
@@ -55,7 +52,7 @@ func StartPostgres(t testing.TB) *Postgres {
 			return p
 		}
 		if tries == 3 {
-			t.Fatalf("PostgreSQL did not start: %v\n%s", err, &p.log)
+			t.Fatalf("PostgreSQL did not start: %v\n%s", err, &p.process.log)
 		}
 	}
 }
@@ -100,29 +97,12 @@ func (p *Postgres) start(data string) error {
 	if err := l.Close(); err != nil {
 		return err
 	}
-	p.log.Reset()
-	p.process = p.command("postgres", "-D", data, "-p", p.Port, "-c", "listen_addresses="+p.Host, "-c", "unix_socket_directories=",
+	cmd := p.command("postgres", "-D", data, "-p", p.Port, "-c", "listen_addresses="+p.Host, "-c", "unix_socket_directories=",
 		"-c", "wal_level=logical", "-c", "fsync=off", "-c", "shared_buffers=16MB")
-	p.process.Stderr = &p.log
-	if err := p.process.Start(); err != nil {
+	return p.process.run(p.t, cmd, func() error {
+		_, err := p.run("psql", "select 1", "postgres")
 		return err
-	}
-	ended := make(chan error, 1)
-	p.ended = ended
-	go func() { ended <- p.process.Wait() }()
-	for {
-		if _, err = p.run("psql", "select 1", "postgres"); err == nil {
-			return nil
-		}
-		select {
-		case err := <-ended:
-			p.process = nil
-			return fmt.Errorf("it has ended: %w", err)
-		case <-time.After(50 * time.Millisecond):
-		case <-p.t.Context().Done():
-			return p.t.Context().Err()
-		}
-	}
+	})
 }
 
 // SQL runs statements, each in its own transaction unless they say otherwise, and returns their output with columns separated by "|".
@@ -158,12 +138,4 @@ func (p *Postgres) run(name, stdin, database string, args ...string) (string, er
 }
 
 // Stop ends the server at once.
-func (p *Postgres) Stop() {
-	if p.process == nil {
-		return
-	}
-	if err := p.process.Process.Signal(syscall.SIGQUIT); err == nil {
-		<-p.ended //nolint:errcheck // the signal ends it
-	}
-	p.process = nil
-}
+func (p *Postgres) Stop() { p.process.end(syscall.SIGQUIT) }
