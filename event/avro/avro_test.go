@@ -264,6 +264,8 @@ func TestRejects(t *testing.T) {
 		{"trailing", person, "00000200ff", "undecodable: 2 bytes follow the value that the schema describes, which ends at byte 3"},
 		{"int of 33 bits", one(`"int"`), "8080808020", "undecodable: field f: 4294967296, before byte 5, is an int in the schema and does not fit 32 bits"},
 		{"no bool", one(`"boolean"`), "02", "undecodable: field f: a boolean is 0 or 1; byte 0 is 0x2"},
+		{"int of 6 bytes", one(`"int"`), "828080808000", "undecodable: field f: the int at byte 0 has 6 bytes: it may have 5"},
+		{"branch of 6 bytes", one(`["null","int"]`), "82808080800002", "undecodable: field f: the int at byte 0 has 6 bytes: it may have 5"},
 		{"no branch", one(`["null","int"]`), "04", "undecodable: field f: branch 2, before byte 1, is not one of the 2 in the schema"},
 		{"branch below zero", one(`["null","int"]`), "01", "undecodable: field f: branch -1, before byte 1, is not one of the 2 in the schema"},
 		{"no symbol", enumerated, "02", "undecodable: field f: symbol 1, before byte 1, is not one of the 1 in the schema"},

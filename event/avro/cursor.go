@@ -63,17 +63,26 @@ func (c *cursor) longer() (int64, *event.Error) {
 	return int64(u>>1) ^ -int64(u&1), nil
 }
 
+// maxInt is the length of the longest int. Other readers refuse a longer one, whatever its value.
+const maxInt = 5
+
 func (c *cursor) int() (int64, *event.Error) {
+	from := c.at
 	i, err := c.long()
-	if err == nil && (i > math.MaxInt32 || i < math.MinInt32) {
+	switch {
+	case err != nil:
+		return 0, err
+	case c.at-from > maxInt:
+		return 0, c.fail("the int at byte %d has %d bytes: it may have %d", from, c.at-from, maxInt)
+	case i > math.MaxInt32 || i < math.MinInt32:
 		return 0, c.fail("%d, before byte %d, is an int in the schema and does not fit 32 bits", i, c.at)
 	}
-	return i, err
+	return i, nil
 }
 
 // index reads which of n symbols or branches is there.
 func (c *cursor) index(n int, of string) (int, *event.Error) {
-	i, err := c.long()
+	i, err := c.int()
 	if err == nil && (i < 0 || i >= int64(n)) {
 		return 0, c.fail("%s %d, before byte %d, is not one of the %d in the schema", of, i, c.at, n)
 	}
