@@ -209,7 +209,7 @@ func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
 		return wire.AppendEncodedRequest(dst, c, param, nil)
 	})
 	took := time.Since(sent)
-	answers, cells := response.Param, response.Cells
+	answers, results := response.Param, rpc.NewResults(response.Cells)
 	for k := range m.regions {
 		var answer wire.RegionResult
 		if err == nil {
@@ -224,7 +224,7 @@ func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
 		if answer.Exception.Class == "" {
 			b.c.opts.Hooks.Read(ReadInfo{m.regions[k], took})
 		}
-		cells = m.take(k, &answer, cells, b, server)
+		m.take(k, &answer, &results, b, server)
 	}
 }
 
@@ -248,19 +248,20 @@ func (m *multiGet) encode(gets []Get) (param []byte) {
 	return param
 }
 
-// take stores the results of one region. The cells of all results follow one another in the one cell block.
-func (m *multiGet) take(k int, answer *wire.RegionResult, cells []byte, b *multiGets, server string) []byte {
+// take stores the results of one region.
+func (m *multiGet) take(k int, answer *wire.RegionResult, results *rpc.Results, b *multiGets, server string) {
 	indexes := m.indexes[k]
 	if e := answer.Exception; e.Class != "" {
 		m.fail(k, indexes, remote.DecodedException(server, e), b.c)
-		return cells
+		return
 	}
 	answered := make([]bool, len(indexes))
 	for {
 		o, more, err := answer.Next()
 		if err != nil {
 			m.fail(k, unanswered(indexes, answered), remote.Invalid(server, err), b.c)
-			return nil
+			*results = rpc.Results{} // nobody knows whose cells are next
+			return
 		}
 		if !more {
 			break
@@ -274,18 +275,17 @@ func (m *multiGet) take(k int, answer *wire.RegionResult, cells []byte, b *multi
 			m.fail(k, indexes[n:n+1], remote.DecodedException(server, e), b.c)
 			continue
 		}
-		row, rest, err := rpc.DecodeEncodedResult(o.Result, cells)
+		row, err := results.Next(o.Result)
 		if err != nil {
 			m.fail(k, append(unanswered(indexes, answered), indexes[n]), remote.Invalid(server, err), b.c)
-			return nil
+			return
 		}
 		row.Row = b.gets[indexes[n]].Row
-		b.results[indexes[n]], cells = row, rest
+		b.results[indexes[n]] = row
 	}
 	if left := unanswered(indexes, answered); len(left) > 0 {
 		m.fail(k, left, remote.Invalid(server, remote.ErrMissing), b.c)
 	}
-	return cells
 }
 
 // unanswered returns the indexes that are not answered.

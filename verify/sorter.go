@@ -75,8 +75,9 @@ func (s *sorter) add(shard int, key, payload []byte) error {
 func (s *sorter) addAll(e *entries) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.buf == nil {
+	if s.buf == nil && len(e.items) > 0 {
 		s.buf = make([]byte, 0, s.memory)
+		s.items = make([]item, 0, s.memory*int64(len(e.items))/int64(len(e.buf))) // as many as fit if all are as long as these
 	}
 	for _, it := range e.items {
 		entry := e.entry(it.at)

@@ -42,22 +42,36 @@ func DecodeResult(m *hbasepb.Result, block []byte) (r Result, rest []byte, err e
 	return r, rest, err
 }
 
-// DecodeEncodedResult does the same with an encoded hbasepb.Result.
-func DecodeEncodedResult(b, block []byte) (r Result, rest []byte, err error) {
+// Results decodes the results of one answer, whose cells follow one another in one cell block.
+type Results struct {
+	block []byte
+	cells chunks
+}
+
+// NewResults returns the results whose cells are in block.
+func NewResults(block []byte) Results {
+	return Results{block, chunks{left: len(block) / wire.CellSize(0, 0, 0, 0)}}
+}
+
+// Next decodes the next hbasepb.Result, encoded in b, as DecodeResult does. After an error there are no cells left.
+func (s *Results) Next(b []byte) (r Result, err error) {
 	head, err := wire.DecodeResultHead(b)
 	if err != nil {
-		return r, nil, err
+		s.block = nil
+		return r, err
 	}
 	if head.Inline {
 		m := new(hbasepb.Result)
 		if err := proto.Unmarshal(b, m); err != nil {
-			return r, nil, err
+			s.block = nil
+			return r, err
 		}
-		return DecodeResult(m, block)
+		r, s.block, err = DecodeResult(m, s.block)
+		return r, err
 	}
-	r, rest, err = takeCells(block, head.Cells, func(n int) []Cell { return make([]Cell, n) })
+	r, s.block, err = takeCells(s.block, head.Cells, s.cells.take)
 	r.Stale = head.Stale
-	return r, rest, err
+	return r, err
 }
 
 // DecodeGet decodes the answer to a Get.
