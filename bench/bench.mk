@@ -28,9 +28,9 @@ bench-read: ## Measure gets and scans of the HBase client beside HBase's Java cl
 
 .PHONY: bench-tls bench-kerberos
 bench-tls: ## Measure how much longer writes take by TLS than in plain text, by turns, on embedded servers and on real ones that run
-	$(GO) test ./hbase -run '^$$' -bench 'TLS$$' -benchtime 31x
+	$(GO) test ./hbase -run '^$$' -bench 'TLS$$' -benchtime 101x
 bench-kerberos: ## The same by Kerberos, with each quality of protection
-	$(GO) test ./hbase -run '^$$' -bench 'Kerberos$$' -benchtime 31x
+	$(GO) test ./hbase -run '^$$' -bench 'Kerberos$$' -benchtime 101x
 
 .PHONY: bench-pipeline
 bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows (ROWS, ROUNDS)
