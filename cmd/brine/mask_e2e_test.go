@@ -100,6 +100,17 @@ func TestMaskedFieldIsShownNowhere(t *testing.T) {
 		if out, code := j.exit("deadletters", "ls", "-c", j.file, "--text", phone); code != exitUsage || !strings.Contains(out, "--unmask") {
 			t.Errorf("exit %d of a search in masked records: %s", code, out)
 		}
+		for _, let := range []string{"status = user", `status = "to " + payment`, `status = payment == "` + phone + `" ? "a" : "b"`} {
+			for _, more := range [][]string{{"--preview", "20"}, {"--preview", "20", "--json"}, nil} {
+				args := append([]string{"deadletters", "replay", "-c", j.file, "--let", let}, more...)
+				out, code := j.exit(args...)
+				if code != exitUsage || !strings.Contains(out, "--unmask") {
+					t.Errorf("exit %d of %v, which copies what is masked: %s", code, args, out)
+				}
+				clean(let, strings.ReplaceAll(out, let, ""))
+			}
+		}
+		j.must("deadletters", "replay", "-c", j.file, "--preview", "20", "--let", "status = user", "--unmask")
 		t.Logf("looked at %d answers", looked)
 	})
 }

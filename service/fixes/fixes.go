@@ -22,6 +22,8 @@ type Fix struct {
 	texts []string
 	// Moves says which identifying parts of rows, documents and versions the fixed fields belong to, such as "at: the version".
 	Moves []string
+	// Reveals says which masked fields would be shown because a fixed field that is not masked is made from them, such as "note: phone".
+	Reveals []string
 }
 
 var assignment = regexp.MustCompile(`(?s)^\s*([A-Za-z_]\w*)\s*=([^=].*)$`)
@@ -58,8 +60,18 @@ func New(p *config.Pipeline, texts []string) (*Fix, error) {
 			x.Moves = append(x.Moves, f.Name+": "+of)
 		}
 	}
-	x.Of.Deriver = b.Rules()
-	s := p.Schema()
+	rules, s := b.Rules(), p.Schema()
+	x.Of.Deriver = rules
+	for _, i := range x.Of.Fields {
+		if slices.Contains(s.Masked, i) {
+			continue
+		}
+		for _, from := range rules.Sources(derive.Fixed(fields[i].Name)) {
+			if slices.Contains(s.Masked, from) {
+				x.Reveals = append(x.Reveals, fields[i].Name+": "+fields[from].Name)
+			}
+		}
+	}
 	s.Fix = x.Of
 	return x, s.Validate()
 }

@@ -22,11 +22,15 @@ import (
 )
 
 // Fixed compiles the --let expressions for a pipeline's records. It refuses one that moves a row or its version, unless alterIdentity
-// allows it.
+// allows it, and one that copies what is masked into a field that is not, where everybody would see it.
 func Fixed(p *config.Pipeline, let []string, alterIdentity bool) (*fixes.Fix, error) {
 	fix, err := fixes.New(p, let)
 	if err != nil {
 		return nil, fault.Misused(err)
+	}
+	if reveals := strings.Join(fix.Reveals, ", "); reveals != "" {
+		return nil, fault.Misused(fmt.Errorf("--let would make a field that is not masked from one that is (%s), and so show it; mask both, "+
+			"or give --unmask if all who see the rows may see it", reveals))
 	}
 	if moves := strings.Join(fix.Moves, ", "); moves != "" && !alterIdentity {
 		return nil, fault.Misused(fmt.Errorf("--let would alter %s, which writes another row, or another version of it, than the record "+
