@@ -138,10 +138,16 @@ func (d *draft) mutate(p *part, of source, ev *event.Event, row []byte, now time
 			batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version-1)
 		}
 	}
+	nulls := ev.Version
+	if p.nulls == NullsDelete && p.mark >= 0 && p.deletes(ev) {
+		nulls-- // a change of this version that is applied later, and so unmarks the row, keeps its columns
+	}
 	for n := p.cells.from; n < p.cells.to; n++ {
 		c := &d.cells[n]
 		if c.null {
-			batch.Delete(hbase.DeleteColumn, p.families[c.family].name, c.qualifier, ev.Version)
+			if nulls >= 0 { // otherwise nothing is older
+				batch.Delete(hbase.DeleteColumn, p.families[c.family].name, c.qualifier, nulls)
+			}
 			continue
 		}
 		f := p.families[c.family]

@@ -117,7 +117,8 @@ type NullPolicy string
 const (
 	NullsMerge   NullPolicy = "merge"   // nothing: an older value stays
 	NullsReplace NullPolicy = "replace" // all older cells in the families of the columns are deleted, whatever their column
-	NullsDelete  NullPolicy = "delete"  // the column's older values, and those of this version, are deleted
+	// NullsDelete deletes the column's older values, and those of this version, unless the event marks the row as deleted.
+	NullsDelete NullPolicy = "delete"
 )
 
 // Client is the part of an HBase client that the sink needs. HBase returns one for brine's client.

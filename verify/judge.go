@@ -11,6 +11,7 @@ import (
 // judge compares the contents of a store with what is expected there. It belongs to one goroutine.
 type judge struct {
 	table *Table
+	marks [][]byte // see Options.marks
 	full  bool
 	blind bool // for some records neither what they made nor where is known: cells that no other record accounts for may be theirs
 	now   int64
@@ -60,8 +61,9 @@ func (j *judge) key(f *fold, cells []Cell) {
 		}
 		return
 	}
-	seen := outcome{newest: newest(cells)}
+	seen := outcome{newest: newest(cells), marked: -1}
 	for i := range cells {
+		j.mark(&cells[i], &seen)
 		j.cell(f, &cells[i], j.count(&cells[i]), &seen)
 	}
 	for i := range f.columns {
@@ -80,6 +82,7 @@ func (j *judge) count(c *Cell) uint64 {
 // outcome is what was seen of one key.
 type outcome struct {
 	newest         int64
+	marked         int64 // the version that marks the row as deleted, −1: none does; only where nulls delete columns
 	expected       int
 	expired, newer bool
 	absent         []Finding
@@ -173,7 +176,7 @@ func (j *judge) absent(f *fold, e *column, seen *outcome) {
 	switch {
 	case j.expired(&e.best), j.purged(f):
 		seen.expired = true
-	case f.mayHide(e.name, e.best.version), f.tied(e), j.table.Whole && seen.newest > e.best.version:
+	case f.mayHide(e.name, e.best.version), f.tied(e), goneWithRow(e, seen), j.table.Whole && seen.newest > e.best.version:
 		seen.newer = true
 	default:
 		j.tally.Expected += j.cells.cell(e.name, e.best.version, e.best.value)

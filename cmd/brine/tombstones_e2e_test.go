@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/md5"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"brine/hbase"
+	"brine/verify"
 )
 
 var customersExample = example{"customers.yaml", "customers", "shop.customers", "shop:customers", "customers", "id"}
@@ -103,6 +107,66 @@ func TestTombstonesEndToEnd(t *testing.T) {
 			}
 			j.explainsTombstone()
 		})
+	}
+}
+
+// TestAValueAndATombstoneOfOneMillisecond: of a value and a tombstone with the same version the later one decides, in the row as in the
+// document. verify finds a column that a delete marker hides in a row that exists, and does not care for it in one that is deleted.
+func TestAValueAndATombstoneOfOneMillisecond(t *testing.T) {
+	t.Parallel()
+	j := newJobOf(t, embeddedStack(t), customersExample)
+	first := time.UnixMilli(1357034220000)
+	then := first.Add(20 * time.Millisecond)
+	record := func(id, value string, at time.Time) sent {
+		s := sent{key: fmt.Appendf(nil, `{"id":%q}`, id), time: at}
+		if value != "" {
+			s.value = []byte(value)
+		}
+		return s
+	}
+	const before, after = `{"name":"old","city":"Rome"}`, `{"name":"new","city":"Oslo"}`
+	j.sendAll([]sent{
+		record("back", before, first), record("back", "", then), record("back", after, then),
+		record("gone", before, first), record("gone", after, then), record("gone", "", then),
+	})
+	j.ran(exitOK)
+	outcome := func() (out []string) {
+		for _, id := range []string{"back", "gone"} {
+			for _, row := range j.rowsOf("id=" + id) {
+				f := row["fields"].(map[string]any)
+				out = append(out, fmt.Sprint("row ", id, " ", f["name"], " ", f["city"]))
+			}
+		}
+		for _, d := range j.documents() {
+			if d["deleted"] != true {
+				out = append(out, fmt.Sprint("document ", d["id"], " ", d["name"], " ", d["city"]))
+			}
+		}
+		return out
+	}
+	want := []string{"row back new Oslo", "document back new Oslo"}
+	if diff := cmp.Diff(want, outcome()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if r, listed := j.verified(exitOK, "--full"); len(listed) > 0 || r.Ties == 0 {
+		t.Errorf("verify: %+v, %v", r, listed)
+	}
+	j.must("replay", "-c", j.file, "-q", "--from", "earliest")
+	if diff := cmp.Diff(want, outcome()); diff != "" {
+		t.Errorf("after a replay (-want +got):\n%s", diff)
+	}
+	for missing, id := range []string{"gone", "back"} {
+		j.stored(func(b *hbase.Batch) { // as a tombstone of an earlier brine did
+			b.Mutate(fmt.Appendf(nil, "%.4s%s", fmt.Sprintf("%x", md5.Sum([]byte(id))), id))
+			b.Delete(hbase.DeleteColumn, []byte("c"), []byte("n"), then.UnixMilli())
+		})
+		code := exitOK
+		if missing > 0 {
+			code = exitDiffers
+		}
+		if r, listed := j.verified(code, "--full"); listed[verify.Missing] != missing || len(listed) != missing {
+			t.Errorf("of a marker in %s verify says %+v, %v", id, r, listed)
+		}
 	}
 }
 
