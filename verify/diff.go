@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
@@ -20,6 +22,7 @@ import (
 const (
 	diffSlices   = 8   // places in each partition from which a sample is taken
 	diffRows     = 500 // rows per read
+	diffScans    = 16  // rows whose delete markers are read at the same time
 	diffExamples = 10
 )
 
@@ -35,7 +38,8 @@ type DiffOptions struct {
 	Former []Former
 }
 
-// DiffReport is what a sample of records from a replay's range would change in existing rows.
+// DiffReport is what a sample of records from a replay's range would change in existing rows. Each row is counted once, its cells for each
+// record that writes them.
 type DiffReport struct {
 	Records  int        `json:"records"`
 	Rejected int        `json:"dead_letters"`
@@ -47,6 +51,7 @@ type DiffReport struct {
 	Replaced int        `json:"replaced_cells"` // older ones
 	Tied     int        `json:"tied_cells"`     // of the same version with another value: the one written last stays
 	Kept     int        `json:"kept_cells"`     // newer ones, which stay
+	Deleted  int        `json:"deleted_cells"`  // that delete markers hide, also of rows that do not exist
 	Examples []DiffCell `json:"examples"`       // never nil; at most 10
 	Missing  []string   `json:"-"`              // tables that do not exist
 
@@ -76,14 +81,10 @@ func (d *DiffReport) Hide(rules *mask.Rules) {
 	}
 }
 
-// Getter reads rows; *hbase.Client implements it.
-type Getter interface {
-	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
-}
-
 // Diff compares what records of a replay would write with the existing rows. It writes nothing.
-func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) {
-	d := differ{client: rows, opts: &o, missing: map[string]bool{}, pending: map[string][]wantedRow{}, by: map[int]*diffReading{}}
+func Diff(ctx context.Context, rows Reader, o DiffOptions) (*DiffReport, error) {
+	d := differ{client: rows, opts: &o, missing: map[string]bool{}, pending: map[string][]wantedRow{}, by: map[int]*diffReading{},
+		counted: map[diffKey]diffRow{}}
 	d.out.Examples = []DiffCell{}
 	d.out.LeftOut, d.out.Filtered = map[string]int64{}, map[string]int64{}
 	reader := ingest.NewTopicReader(o.Ingest)
@@ -97,15 +98,22 @@ func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) 
 
 // differ reads records and looks up the rows that they would become.
 type differ struct {
-	client  Getter
+	client  Reader
 	opts    *DiffOptions
 	by      map[int]*diffReading
 	batch   event.Batch
 	pending map[string][]wantedRow // by table
 	n       int                    // rows in pending
-	missing map[string]bool        // tables
+	counted map[diffKey]diffRow
+	missing map[string]bool // tables
 	out     DiffReport
 }
+
+// diffKey identifies a row.
+type diffKey struct{ table, row string }
+
+// diffRow says how a row has been counted.
+type diffRow struct{ made, changed bool }
 
 // diffReading makes rows of the records of a reading.
 type diffReading struct {
@@ -225,8 +233,12 @@ func (d *differ) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		markers, err := d.markers(ctx, table, rows, found)
+		if err != nil {
+			return err
+		}
 		for i := range rows {
-			d.row(table, &rows[i], found[i].Cells)
+			d.row(table, &rows[i], found[i].Cells, markers[i])
 		}
 	}
 	clear(d.pending)
@@ -250,52 +262,93 @@ func (d *differ) read(ctx context.Context, table string, rows []wantedRow) ([]hb
 	return found, err
 }
 
-func (d *differ) row(table string, want *wantedRow, found []hbase.Cell) {
-	o := &d.out
-	o.Rows++
-	if len(found) == 0 {
-		o.New++
+// markers reads the delete markers of rows in which a cell may be missing because it is deleted.
+func (d *differ) markers(ctx context.Context, table string, rows []wantedRow, found []hbase.Result) ([]Markers, error) {
+	markers := make([]Markers, len(rows))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(diffScans)
+	for i := range rows {
+		if d.missing[table] || !rows[i].adds(found[i].Cells) {
+			continue
+		}
+		g.Go(func() (err error) {
+			markers[i], err = MarkersOf(ctx, d.client, table, rows[i].key)
+			return err
+		})
 	}
-	changed := false
+	return markers, g.Wait()
+}
+
+// adds reports whether a cell is missing among those found, or is older there.
+func (w *wantedRow) adds(found []hbase.Cell) bool {
+	return slices.ContainsFunc(w.cells, func(c sink.Cell) bool {
+		at := standing(c, found)
+		return at == nil || at.Timestamp < w.version
+	})
+}
+
+// standing returns the existing cell of a wanted one's column, or nil if there is none.
+func standing(cell sink.Cell, found []hbase.Cell) *hbase.Cell {
+	for i := range found {
+		if string(found[i].Family) == cell.Family && string(found[i].Qualifier) == cell.Qualifier {
+			return &found[i]
+		}
+	}
+	return nil
+}
+
+func (d *differ) row(table string, want *wantedRow, found []hbase.Cell, markers Markers) {
+	o := &d.out
+	made, changed := false, false
 	for _, cell := range want.cells {
-		if at, changes := d.cell(want, cell, found); changes {
+		at := standing(cell, found)
+		switch {
+		case (at == nil || at.Timestamp < want.version) && markers.Hiding([]byte(cell.Family+":"+cell.Qualifier), want.version) >= 0:
+			o.Deleted++
+		case len(found) == 0:
+			made = true
+		case d.cell(want, cell, at):
 			changed = true
 			if len(o.Examples) < diffExamples {
 				o.Examples = append(o.Examples, exampleOf(table, want, cell, at))
 			}
 		}
 	}
-	if changed {
-		o.Changed++
+	d.count(diffKey{table, string(want.key)}, made, changed)
+}
+
+// count counts a row, unless another record has made it count.
+func (d *differ) count(row diffKey, made, changed bool) {
+	before, seen := d.counted[row]
+	d.counted[row] = diffRow{made || before.made, changed || before.changed}
+	if !seen {
+		d.out.Rows++
+	}
+	if made && !before.made {
+		d.out.New++
+	}
+	if changed && !before.changed {
+		d.out.Changed++
 	}
 }
 
-// cell counts what happens to one cell of an existing row. It returns the existing cell, or nil if there is none, and whether it changes.
-func (d *differ) cell(want *wantedRow, cell sink.Cell, found []hbase.Cell) (at *hbase.Cell, changes bool) {
-	i := slices.IndexFunc(found, func(c hbase.Cell) bool {
-		return string(c.Family) == cell.Family && string(c.Qualifier) == cell.Qualifier
-	})
-	if i < 0 {
-		if len(found) == 0 {
-			return nil, false
-		}
-		d.out.Added++
-		return nil, true
-	}
-	at = &found[i]
+// cell counts what happens to one cell of an existing row, whose current cell is at, or nil if there is none. It reports whether it changes.
+func (d *differ) cell(want *wantedRow, cell sink.Cell, at *hbase.Cell) (changes bool) {
 	switch {
+	case at == nil:
+		d.out.Added++
 	case at.Timestamp > want.version:
 		d.out.Kept++
-		return at, false
+		return false
 	case at.Timestamp < want.version:
 		d.out.Replaced++
 	case bytes.Equal(at.Value, cell.Value):
 		d.out.Same++
-		return at, false
+		return false
 	default:
 		d.out.Tied++
 	}
-	return at, true
+	return true
 }
 
 func exampleOf(table string, want *wantedRow, cell sink.Cell, at *hbase.Cell) DiffCell {

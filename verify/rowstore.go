@@ -100,24 +100,51 @@ func Hiding(ctx context.Context, client *hbase.Client, table string, row []byte,
 }
 
 func (s rowStore) hiding(ctx context.Context, key, column []byte, version int64) (int64, error) {
-	scan := hbase.Scan{Start: key, Stop: append(bytes.Clone(key), 0), Raw: true, MaxVersions: 100}
-	marker := int64(-1)
-	for row, err := range s.client.Scan(ctx, s.table, scan) {
+	markers, err := MarkersOf(ctx, s.client, s.table, key)
+	return markers.Hiding(column, version), err
+}
+
+// Reader reads rows; *hbase.Client implements it.
+type Reader interface {
+	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
+	Scan(ctx context.Context, table string, s hbase.Scan) iter.Seq2[hbase.Result, error]
+}
+
+// Markers are the delete markers of a row.
+type Markers []hbase.Cell
+
+// MarkersOf reads the delete markers of a row.
+func MarkersOf(ctx context.Context, rows Reader, table string, row []byte) (markers Markers, err error) {
+	scan := hbase.Scan{Start: row, Stop: append(bytes.Clone(row), 0), Raw: true, MaxVersions: 100}
+	for found, err := range rows.Scan(ctx, table, scan) {
 		if err != nil {
-			return marker, err
+			return nil, err
 		}
-		for i := range row.Cells {
-			if c := &row.Cells[i]; hides(c, column, version) {
-				marker = max(marker, c.Timestamp)
+		for _, c := range found.Cells {
+			if c.Type != hbase.Put {
+				markers = append(markers, c)
 			}
 		}
 	}
-	return marker, nil
+	return markers, nil
+}
+
+// Hiding returns the version of a marker that hides a column's cells of the version, or any column's cells if column is empty. It returns −1
+// if there is none.
+func (m Markers) Hiding(column []byte, version int64) int64 {
+	newest := int64(-1)
+	for i := range m {
+		if hides(&m[i], column, version) {
+			newest = max(newest, m[i].Timestamp)
+		}
+	}
+	return newest
 }
 
 func hides(c *hbase.Cell, column []byte, version int64) bool {
-	family := bytes.Equal(c.Family, familyOf(column)) || len(column) == 0
-	same := family && (bytes.HasSuffix(column, append([]byte{':'}, c.Qualifier...)) || len(column) == 0)
+	of := familyOf(column)
+	family := len(column) == 0 || bytes.Equal(c.Family, of)
+	same := len(column) == 0 || family && bytes.Equal(c.Qualifier, column[len(of)+1:])
 	switch c.Type {
 	case hbase.Delete:
 		return same && c.Timestamp == version

@@ -41,6 +41,9 @@ func (s *replayScreen) diff(d *replays.Diff) {
 	fmt.Fprintf(s.Out, "of the cells of existing rows:\n  %12s are the same\n  %12s stay, since they are newer\n  %12s would be added\n"+
 		"  %12s would be replaced, since they are older\n  %12s would be overwritten by another value with the same version\n",
 		n(d.Same), n(d.Kept), n(d.Added), n(d.Replaced), n(d.Tied))
+	if d.Deleted > 0 {
+		fmt.Fprintf(s.Out, "of all cells:\n  %12s stay deleted, since their deletes are not older\n", n(d.Deleted))
+	}
 	for _, table := range d.Missing {
 		fmt.Fprintf(s.Out, "table %s does not exist\n", table)
 	}

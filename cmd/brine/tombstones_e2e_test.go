@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/hbase"
+	"brine/service/replays"
 	"brine/verify"
 )
 
@@ -157,7 +158,7 @@ func TestAValueAndATombstoneOfOneMillisecond(t *testing.T) {
 	}
 	for missing, id := range []string{"gone", "back"} {
 		j.stored(func(b *hbase.Batch) { // as a tombstone of an earlier brine did
-			b.Mutate(fmt.Appendf(nil, "%.4s%s", fmt.Sprintf("%x", md5.Sum([]byte(id))), id))
+			b.Mutate(customersRow(id))
 			b.Delete(hbase.DeleteColumn, []byte("c"), []byte("n"), then.UnixMilli())
 		})
 		code := exitOK
@@ -168,6 +169,54 @@ func TestAValueAndATombstoneOfOneMillisecond(t *testing.T) {
 			t.Errorf("of a marker in %s verify says %+v, %v", id, r, listed)
 		}
 	}
+}
+
+// TestForecastsKnowWhatIsDeleted: what a delete marker hides is nothing that a replay would add, of the topic or of dead letters. A row
+// counts once, however many records write it.
+func TestForecastsKnowWhatIsDeleted(t *testing.T) {
+	t.Parallel()
+	j := newJobOf(t, embeddedStack(t), customersExample)
+	key, first := []byte(`{"id":"c1"}`), time.UnixMilli(1357034220000)
+	j.sendAll([]sent{
+		{key: key, value: []byte(`{"name":"a","city":"Rome"}`), time: first},
+		{key: key, value: []byte(`{"name":5,"city":"Oslo"}`), time: first.Add(100 * time.Millisecond)}, // a dead letter
+		{key: key, value: []byte(`{"name":"b"}`), time: first.Add(200 * time.Millisecond)},
+		{key: key, time: first.Add(500 * time.Millisecond)},
+	})
+	j.ran(exitOK)
+	if r, listed := j.verified(exitOK, "--full"); len(listed) > 0 {
+		t.Errorf("verify: %+v, %v", r, listed)
+	}
+	diff := func() replays.Diff {
+		return lastObject[replays.Diff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "100"))
+	}
+	want := verify.DiffReport{Records: 4, Rejected: 1, Rows: 1, Same: 1, Kept: 2, Deleted: 4, Examples: []verify.DiffCell{}}
+	if diff := cmp.Diff(want, diff().DiffReport); diff != "" {
+		t.Errorf("of a deleted row (-want +got):\n%s", diff)
+	}
+	const line = "of all cells:\n             4 stay deleted, since their deletes are not older\n"
+	if out := j.output("replay", "-c", j.file, "--from", "earliest", "--diff", "100"); !strings.Contains(out, line) {
+		t.Errorf("the text of a diff says\n%s", out)
+	}
+	out := j.must("deadletters", "replay", "-c", j.file, "-q", "--half", "rows", "--let", `name = name + ""`, "--preview", "1")
+	for _, want := range []string{"stays    c:n = 5 (deleted at 1357034220499)", "stays    c:c = Oslo (deleted at 1357034220499)"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the preview lacks %q:\n%s", want, out)
+		}
+	}
+	j.stored(func(b *hbase.Batch) { // all of it, by hand
+		b.Mutate(customersRow("c1"))
+		b.Delete(hbase.DeleteFamily, []byte("c"), nil, first.Add(time.Second).UnixMilli())
+	})
+	want = verify.DiffReport{Records: 4, Rejected: 1, Rows: 1, Deleted: 7, Examples: []verify.DiffCell{}}
+	if diff := cmp.Diff(want, diff().DiffReport); diff != "" {
+		t.Errorf("of a row that does not exist (-want +got):\n%s", diff)
+	}
+}
+
+// customersRow returns the row key of a customer.
+func customersRow(id string) []byte {
+	return fmt.Appendf(nil, "%.4s%s", fmt.Sprintf("%x", md5.Sum([]byte(id))), id)
 }
 
 // explainsTombstone asks what became of the first record of partition 0 that has no value.

@@ -31,7 +31,7 @@ type Preview struct {
 	batch    event.Batch
 	rows     *sink.Preview    // nil for documents
 	docs     *indexer.Preview // nil for rows
-	client   verify.Getter
+	client   verify.Reader
 	engine   indexer.Engine
 	Effects  int                  // dead letters that would be written
 	Rejected map[event.Reason]int // dead letters that would be rejected again
@@ -107,6 +107,7 @@ type Change struct {
 	Action  string `json:"action"`
 	Now     string `json:"now,omitempty"`
 	At      int64  `json:"now_version,omitempty"`
+	Deleted bool   `json:"deleted,omitempty"` // what stays is a delete of that version
 	Then    string `json:"then"`
 	Version int64  `json:"version"`
 }
@@ -115,7 +116,7 @@ type Change struct {
 const (
 	Adds     = "adds"     // nothing is there
 	Replaces = "replaces" // something older is there
-	Stays    = "stays"    // something newer is there, and is not overwritten
+	Stays    = "stays"    // something newer, or a delete that is not older, is there and is not overwritten
 	Same     = "same"     // the same is there
 	Ties     = "ties"     // another value of the same version is there: the one written last wins
 )
@@ -254,6 +255,7 @@ func textOf(v event.Value) string {
 func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error {
 	var in, key string
 	var there []Change
+	var markers verify.Markers
 	var failed error
 	err := p.draft(ev, func(to, part string, row []byte, column string, value []byte, version int64) {
 		if failed != nil {
@@ -261,7 +263,9 @@ func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error
 		}
 		if to != in || string(row) != key {
 			in, key = to, string(row)
-			there, failed = p.standing(ctx, part, row)
+			if there, markers, failed = p.standing(ctx, part, row); failed != nil {
+				return
+			}
 		}
 		c := Change{In: to, Row: rowkey.Binary(row), Column: column, Action: Adds, Then: p.written(value), Version: version}
 		if i := slices.IndexFunc(there, func(x Change) bool { return x.Column == column }); i >= 0 {
@@ -277,6 +281,11 @@ func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error
 				c.Action = Ties
 			}
 		}
+		if c.Action == Adds || c.Action == Replaces {
+			if at := markers.Hiding([]byte(column), version); at >= 0 {
+				c.Action, c.Deleted, c.Now, c.At = Stays, true, "", at
+			}
+		}
 		e.Places = append(e.Places, c)
 	})
 	return cmp.Or(failed, err)
@@ -289,31 +298,34 @@ func (p *Preview) written(value []byte) string {
 	return string(value)
 }
 
-// standing returns the current cells of a row in a table, or fields of a document in a part of an index.
-func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Change, err error) {
+// standing returns the current cells of a row in a table, with its delete markers, or fields of a document in a part of an index.
+func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Change, markers verify.Markers, err error) {
 	if p.rows != nil {
 		found, err := p.client.GetAll(ctx, in, []hbase.Get{{Row: bytes.Clone(key)}})
 		if errors.Is(err, hbase.ErrNoTable) {
-			return nil, nil
+			return nil, nil, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading what is stored in %s: %w", in, err)
+			return nil, nil, fmt.Errorf("reading what is stored in %s: %w", in, err)
 		}
 		for _, c := range found[0].Cells {
 			out = append(out, Change{Column: string(c.Family) + ":" + string(c.Qualifier), Now: rowkey.Binary(c.Value), At: c.Timestamp})
 		}
-		return out, nil
+		if markers, err = verify.MarkersOf(ctx, p.client, in, key); err != nil {
+			return nil, nil, fmt.Errorf("reading what is deleted in %s: %w", in, err)
+		}
+		return out, markers, nil
 	}
 	refs, docs := []indexer.Ref{{Index: in, ID: bytes.Clone(key)}}, make([]indexer.Stored, 1)
 	if err := p.engine.Get(ctx, refs, docs); err != nil {
-		return nil, fmt.Errorf("reading what is stored in %s: %w", in, err)
+		return nil, nil, fmt.Errorf("reading what is stored in %s: %w", in, err)
 	}
 	if !docs[0].Found {
-		return nil, nil
+		return nil, nil, nil
 	}
 	fields, err := indexer.Fields(docs[0].Source)
 	for _, f := range fields {
 		out = append(out, Change{Column: f.Name, Now: string(f.JSON), At: cmp.Or(f.Version, docs[0].Version)})
 	}
-	return out, err
+	return out, nil, err
 }

@@ -150,9 +150,12 @@ func (e *Effect) Print(out io.Writer, asJSON bool) error {
 			row = at
 			term.Println(out, "  %s, version %d", at, x.Version)
 		}
-		now := "nothing there"
-		if x.Action != Adds {
-			now = fmt.Sprintf("%s at %d", term.Clip(x.Now, mostShown), x.At)
+		now := fmt.Sprintf("%s at %d", term.Clip(x.Now, mostShown), x.At)
+		switch {
+		case x.Deleted:
+			now = fmt.Sprintf("deleted at %d", x.At)
+		case x.Action == Adds:
+			now = "nothing there"
 		}
 		term.Println(out, "    %-8s %s = %s (%s)", x.Action, x.Column, term.Clip(x.Then, mostShown), now)
 	}

@@ -221,7 +221,7 @@ func (s *Set) DiffOf() (*service.Replay, error) {
 }
 
 // Diff compares a sample of the range with the tables, and masks the result. It writes nothing.
-func (s *Set) Diff(ctx context.Context, rows verify.Getter, r *service.Replay) (*Diff, error) {
+func (s *Set) Diff(ctx context.Context, rows verify.Reader, r *service.Replay) (*Diff, error) {
 	if err := unknown(r); err != nil {
 		return nil, err
 	}
