@@ -29,6 +29,7 @@ type Check struct {
 	unknown  []atomic.Int64 // by source: offsets for which it is not known what they made
 	// unknownFixes is the number of records that a replay fixed in a way that this configuration cannot repeat.
 	unknownFixes int
+	unlettered   int64 // records that could not be written and had no dead letter, also if a repair has written that since
 	mu           sync.Mutex
 	tallies      []tally // by table
 	suspects     []Finding

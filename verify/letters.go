@@ -138,6 +138,7 @@ func (c *Check) settle(r *record, wanted map[origin]string) {
 		c.letters.rejected++
 	case r.flags&may == 0:
 		c.letters.lost++
+		c.unlettered = max(c.unlettered, c.letters.lost)
 		if len(c.suspects) < c.opts.MaxFindings {
 			c.suspects = append(c.suspects, Finding{Table: c.opts.Sources[r.origin.source].Ingest.Topic, Kind: Lost, Expected: -1, Found: -1,
 				from: []origin{r.origin}, Reason: "the record cannot be written (" + r.reason + "), but there is no dead letter for it"})

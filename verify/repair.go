@@ -198,6 +198,11 @@ func (c *Check) MayDelete() error {
 		return fmt.Errorf("verify: a replay fixed %d records in a way that this configuration cannot repeat, so it is unknown "+
 			"what they wrote and what is extra; nothing is deleted", c.unknownFixes)
 	}
+	if c.unlettered > 0 {
+		return fmt.Errorf("verify: there is no dead letter for %d of the records that cannot be written; if a replay fixed them before their "+
+			"dead letters were deleted, what looks extra is theirs; nothing is deleted. --repair writes the dead letters again; look at what "+
+			"is extra before you delete it then", c.unlettered)
+	}
 	if n := c.unknowns(); n > 0 {
 		return fmt.Errorf("verify: the configuration that wrote %d offsets is no longer known, so what looks extra may be theirs; "+
 			"nothing is deleted; --as-configured judges all records by the current configuration", n)

@@ -78,6 +78,16 @@ func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 		if now := j.output("query", "-c", j.file, j.table, "user=u1", "--json"); now != rows {
 			t.Errorf("after --delete-extra the rows are\n%s\nthey were\n%s", now, rows)
 		}
+		// A purge must not make verify take them for extra.
+		if out := j.must("deadletters", "purge", "-c", j.file, "-q", "--older-than", "1ms", "--yes"); !strings.Contains(out, "6 fixed, kept") {
+			t.Errorf("the purge says\n%s", out)
+		}
+		if out, code := j.exit("verify", "-c", j.file, "-q", "--full", "--delete-extra", "--yes"); code != exitDiffers || strings.Contains(out, "extra") {
+			t.Errorf("exit %d; verify takes what was fixed for extra after a purge:\n%s", code, out)
+		}
+		if now := j.output("query", "-c", j.file, j.table, "user=u1", "--json"); now != rows {
+			t.Errorf("after a purge and --delete-extra the rows are\n%s\nthey were\n%s", now, rows)
+		}
 	})
 }
 

@@ -29,7 +29,8 @@ type deadlettersPurgeCmd struct {
 func (deadlettersPurgeCmd) Help() string {
 	return `Shows how many dead letters of each topic are older and how many of them were never replayed, and asks. Each partition is truncated
 before its first record that is not older: no younger dead letter is deleted, and an older one behind a younger one stays.
-Dead letters that were replayed stay closed. Several pipelines, and both halves of each, may share a topic.
+Dead letters that were replayed stay closed. Those that were fixed (--let) are kept, with their fix, while their records are
+in their topic: verify knows their rows by them. Several pipelines, and both halves of each, may share a topic.
 
 Examples:
   brine deadletters purge -c brine.yaml --older-than 30d --dry-run
@@ -91,6 +92,9 @@ func (c *deadlettersPurgeCmd) Run(e *env) error {
 // print prints what a purge would delete from one topic.
 func (c *deadlettersPurgeCmd) print(e *env, p *deadletter.Purge) {
 	fmt.Fprintf(e.stderr, "%s: %s, %s of them never replayed", p.Topic, term.Count(p.Letters, "letter"), term.Thousands(int64(p.Open)))
+	if p.Fixed > 0 {
+		fmt.Fprintf(e.stderr, " (%s fixed, kept)", term.Thousands(int64(p.Fixed)))
+	}
 	if p.Letters > 0 {
 		fmt.Fprintf(e.stderr, ", of %s to %s", when.Text(p.First.UnixMilli()), when.Text(p.Last.UnixMilli()))
 	}

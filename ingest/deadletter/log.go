@@ -202,5 +202,5 @@ func (l *Log) mark(ctx context.Context, letters []*Kept, let string) error {
 	for _, letter := range letters {
 		byPartition[letter.Place.Partition] = append(byPartition[letter.Place.Partition], &letter.Letter)
 	}
-	return l.writer.write(ctx, byPartition, func(l *Letter) event.Record { return l.mark(let) })
+	return l.writer.write(ctx, byPartition, func(l *Letter) []event.Record { return []event.Record{l.mark(let)} })
 }

@@ -2,9 +2,11 @@ package deadletter
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"brine/event"
+	"brine/ingest/internal/broker"
 )
 
 // Purge is what would be deleted from a topic of dead letters.
@@ -12,6 +14,7 @@ type Purge struct {
 	Topic      string           `json:"topic"`
 	Letters    int              `json:"letters"` // to delete: open ones and replayed ones
 	Open       int              `json:"open"`
+	Fixed      int              `json:"fixed"`          // not to delete, but to write again at the end: see PlanPurge
 	First      time.Time        `json:"first,omitzero"` // of the letters to delete
 	Last       time.Time        `json:"last,omitzero"`
 	Records    int64            `json:"records"` // to delete: letters, their repeats and marks
@@ -33,6 +36,9 @@ type PurgePartition struct {
 //
 // No remaining letter changes its state. What closes a letter lies after it, so a deleted mark closes no letter that stays; and of a letter
 // that was written several times, the last one counts.
+//
+// A letter that was fixed when it was replayed stays for as long as its record is in its own topic, because only its mark says how, and so
+// which rows it has become: without it they look as if no record accounted for them. Run writes it and its mark once more behind all others.
 func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool) ([]Purge, error) {
 	if err := s.measure(ctx, Place{}); err != nil {
 		return nil, err
@@ -44,7 +50,9 @@ func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool
 		}
 		s.Read = append(s.Read, o.Topic)
 		o.meter = s.Meter
-		p, err := o.planPurge(ctx, olderThan, keepOpen)
+		of := newSources(&o.options)
+		p, err := o.planPurge(ctx, olderThan, keepOpen, of)
+		of.close()
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +62,7 @@ func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool
 	return out, nil
 }
 
-func (l *Log) planPurge(ctx context.Context, olderThan time.Time, keepOpen bool) (*Purge, error) {
+func (l *Log) planPurge(ctx context.Context, olderThan time.Time, keepOpen bool, of *sources) (*Purge, error) {
 	p := &Purge{Topic: l.Topic, Partitions: []PurgePartition{}}
 	for n, e := range l.ends {
 		cut, err := l.cut(ctx, n, olderThan)
@@ -75,14 +83,22 @@ func (l *Log) planPurge(ctx context.Context, olderThan time.Time, keepOpen bool)
 				part.Before = k.Place.Offset
 				return false
 			}
+			var stays bool
+			if stays, err = of.keep(ctx, &k.Letter); err != nil {
+				return false
+			}
+			if stays {
+				took.Fixed++
+				return true
+			}
 			took.take(&k, open)
 			part.Letters++
 			return true
 		}) && err != nil {
 			return nil, err
 		}
-		if part.Before <= part.From {
-			continue
+		if part.Before <= part.From || part.Letters == 0 && took.Fixed > p.Fixed {
+			continue // there is nothing, or only what stays
 		}
 		took.Records += part.Before - part.From
 		took.Partitions = append(p.Partitions, part)
@@ -129,16 +145,113 @@ func older(rec *event.Record, than time.Time) bool {
 // Run deletes what the plan contains, partition by partition. It is not an error if records are already gone, and a second run deletes no
 // more.
 func (p *Purge) Run(ctx context.Context) error {
-	c := p.options.cluster(p.Topic)
-	defer c.Close()
+	log, err := Open(ctx, p.options)
+	if errors.Is(err, ErrNoTopic) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	of := newSources(&p.options)
+	defer of.close()
 	for _, part := range p.Partitions {
-		low, _, err := c.Ends(ctx, p.Topic, part.Partition)
-		if err == nil && low < part.Before {
-			_, err = c.Trim(ctx, p.Topic, part.Partition, part.Before)
+		if log.ends[part.Partition].from >= part.Before {
+			continue
 		}
-		if err != nil {
+		if err := log.carry(ctx, part, of); err != nil {
+			return err
+		}
+		if _, err := log.cluster.Trim(ctx, p.Topic, part.Partition, part.Before); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// carry writes the letters that are to stay, of those that are to be deleted, once more at the end of their partition, each with its mark.
+// A letter and its mark are in one request, so that no reader finds the letter open.
+func (l *Log) carry(ctx context.Context, part PurgePartition, of *sources) (err error) {
+	var letters []*Letter
+	size := 0
+	write := func() error {
+		defer func() { letters, size = nil, 0 }()
+		return l.writer.write(ctx, map[int][]*Letter{part.Partition: letters}, (*Letter).carried)
+	}
+	if l.partition(ctx, part.Partition, l.ends[part.Partition].from, func(k Kept, failed error) bool {
+		if err = failed; err != nil || k.Place.Offset >= part.Before {
+			return false
+		}
+		var stays bool
+		if stays, err = of.keep(ctx, &k.Letter); err != nil || !stays {
+			return err == nil
+		}
+		kept := k.Clone()
+		if letters, size = append(letters, &kept.Letter), size+kept.Record.Size(); size > maxBatchSize {
+			err = write()
+		}
+		return err == nil
+	}); err != nil || len(letters) == 0 {
+		return err
+	}
+	return write()
+}
+
+// carried returns the letter and its mark, as they are written once more.
+func (l *Letter) carried() []event.Record {
+	letter, mark := l.record(), l.mark(l.Let)
+	letter.Timestamp = mark.Timestamp // it is as old as its mark to Kafka's retention and to the next purge
+	return []event.Record{letter, mark}
+}
+
+// sources knows where the logs begin whose records are letters.
+type sources struct {
+	options  *Options
+	clusters map[string]*broker.Cluster // by topic
+	begin    map[Place]int64            // by topic and partition; −1: there is no such partition
+}
+
+func newSources(o *Options) *sources {
+	return &sources{o, map[string]*broker.Cluster{}, map[Place]int64{}}
+}
+
+func (s *sources) close() {
+	for _, c := range s.clusters {
+		c.Close()
+	}
+}
+
+// keep reports whether a purge keeps a letter: it was fixed, and its record is still in its topic.
+func (s *sources) keep(ctx context.Context, l *Letter) (bool, error) {
+	if l.Replayed.IsZero() || l.Let == "" {
+		return false, nil
+	}
+	at := l.Origin()
+	offset := at.Offset
+	at.Offset = 0
+	begin, known := s.begin[at]
+	if !known {
+		var err error
+		if begin, err = s.ask(ctx, at); err != nil {
+			return false, err
+		}
+		s.begin[at] = begin
+	}
+	return begin >= 0 && offset >= begin, nil
+}
+
+func (s *sources) ask(ctx context.Context, of Place) (begin int64, err error) {
+	c := s.clusters[of.Topic]
+	if c == nil {
+		c = s.options.cluster(of.Topic)
+		s.clusters[of.Topic] = c
+	}
+	topic, err := c.Topic(ctx, of.Topic)
+	if errors.Is(err, ErrNoTopic) || err == nil && of.Partition >= topic.Partitions {
+		return -1, nil
+	}
+	if err == nil {
+		begin, err = c.Offset(ctx, of.Topic, of.Partition, broker.Oldest)
+	}
+	return begin, err
 }

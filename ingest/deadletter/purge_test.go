@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // scanOf returns a scan of the test's topic.
@@ -69,7 +71,7 @@ func TestPurgeKeepsOpenLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := b.kept(t)
-	if err := b.log(t).mark(t.Context(), []*Kept{&kept[0], &kept[2]}, "n = n"); err != nil {
+	if err := b.log(t).mark(t.Context(), []*Kept{&kept[0], &kept[2]}, ""); err != nil {
 		t.Fatal(err)
 	}
 	later := time.UnixMilli(2_000_000_000_000)
@@ -83,9 +85,6 @@ func TestPurgeKeepsOpenLetters(t *testing.T) {
 	if got, want := words(b.kept(t)), "0:2 undecodable, 0:3 undecodable replayed"; got != want {
 		t.Errorf("letters %s, expected %s", got, want)
 	}
-	if l := b.kept(t)[1]; l.Let != "n = n" || !strings.Contains(l.Object("scans.rows", false).Let, "n = n") {
-		t.Errorf("the mark says %q", l.Let)
-	}
 	plans, err = scanOf(b).PlanPurge(t.Context(), later, false)
 	if err != nil || plans[0].Letters != 2 || plans[0].Open != 1 || plans[0].Records != 4 {
 		t.Fatalf("%+v, %v", plans, err)
@@ -98,5 +97,86 @@ func TestPurgeKeepsOpenLetters(t *testing.T) {
 	}
 	if plans, err = scanOf(b).PlanPurge(t.Context(), later, false); err != nil || plans[0].Records != 0 {
 		t.Errorf("%+v, %v", plans, err)
+	}
+}
+
+// TestPurgeKeepsHowRecordsWereFixed: verify knows what a fixed record has become by its letter and its mark alone, for as long as the record
+// can be read.
+func TestPurgeKeepsHowRecordsWereFixed(t *testing.T) {
+	b := newBroker(t, 1)
+	for range 4 {
+		b.send(&kgo.Record{Topic: topic, Value: []byte("x")})
+	}
+	elsewhere := bad(0, 0, "x")
+	elsewhere.Record.Topic = "gone"
+	beyond := bad(0, 3, "x")
+	beyond.Record.Partition = 1
+	for _, l := range []Letter{bad(0, 0, "x"), bad(0, 1, "whole"), bad(0, 2, "x"), elsewhere, beyond} {
+		if err := openDead(t, b).Write(t.Context(), []Letter{l}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := b.kept(t)
+	for i, let := range []string{"", "n = n", "", "n = n", "n = n"} {
+		if i == 0 {
+			continue // it stays open
+		}
+		if err := b.log(t).mark(t.Context(), []*Kept{&kept[i]}, let); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := time.UnixMilli(3_000_000_000_000)
+	plan := func() Purge {
+		t.Helper()
+		plans, err := scanOf(b).PlanPurge(t.Context(), later, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plans[0]
+	}
+	p := plan()
+	if p.Letters != 4 || p.Open != 1 || p.Fixed != 1 || p.Records != 9 {
+		t.Fatalf("%+v", p)
+	}
+	for range 2 { // as after a crash
+		if err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := b.kept(t)
+	if len(left) != 1 || left[0].Let != "n = n" || left[0].Record.Offset != 1 || string(left[0].Record.Value) != "whole" ||
+		left[0].Detail != kept[1].Detail || !left[0].Time.Equal(kept[1].Time) {
+		t.Fatalf("%s are left: %+v", words(left), left)
+	}
+	if !strings.Contains(left[0].Object("scans.rows", false).Let, "n = n") {
+		t.Errorf("it is shown as %+v", left[0].Object("scans.rows", false))
+	}
+	if p := plan(); p.Records != 0 || len(p.Partitions) != 0 {
+		t.Errorf("what stays is to be deleted: %+v", p)
+	}
+	source := scanOf(b).Topics[0]
+	c := source.cluster(topic)
+	defer c.Close()
+	if _, err := c.Trim(t.Context(), topic, 0, 2); err != nil {
+		t.Fatal(err)
+	}
+	if p := plan(); p.Letters != 1 || p.Fixed != 0 || p.Records != 2 {
+		t.Errorf("its record is gone: %+v", p)
+	}
+}
+
+// TestPurgeNeverOpensWhatWasFixed: whenever a purge is stopped, a reader finds the fixed letter closed.
+func TestPurgeNeverOpensWhatWasFixed(t *testing.T) {
+	l := bad(0, 1, "x")
+	l.Let = "n = n"
+	records := l.carried()
+	if len(records) != 2 {
+		t.Fatalf("%d records", len(records))
+	}
+	letter, err := Read(&records[0])
+	mark, fault := Read(&records[1])
+	if err != nil || fault != nil || !letter.Replayed.IsZero() || mark.Replayed.IsZero() || mark.Let != "n = n" ||
+		records[0].Timestamp != records[1].Timestamp {
+		t.Errorf("%+v, %v, then %+v, %v", letter, err, mark, fault)
 	}
 }

@@ -89,11 +89,11 @@ func (t *Topic) Write(ctx context.Context, letters []Letter) error {
 		p := letters[i].Record.Partition % t.partitions
 		byPartition[p] = append(byPartition[p], &letters[i])
 	}
-	return t.write(ctx, byPartition, (*Letter).record)
+	return t.write(ctx, byPartition, func(l *Letter) []event.Record { return []event.Record{l.record()} })
 }
 
-// write produces a record for each dead letter, in batches.
-func (t *Topic) write(ctx context.Context, byPartition map[int][]*Letter, form func(*Letter) event.Record) error {
+// write produces the records of each dead letter, in batches.
+func (t *Topic) write(ctx context.Context, byPartition map[int][]*Letter, form func(*Letter) []event.Record) error {
 	for p, letters := range byPartition {
 		from, size := 0, 0
 		for i, l := range letters {
@@ -115,10 +115,10 @@ func (t *Topic) write(ctx context.Context, byPartition map[int][]*Letter, form f
 
 // produce writes one batch, compressed, because records that barely fit their own topic may be compressed there. If this topic refuses the
 // batch because of its size, it sends each half separately.
-func (t *Topic) produce(ctx context.Context, partition int, letters []*Letter, form func(*Letter) event.Record) error {
-	records := make([]event.Record, len(letters))
-	for i, l := range letters {
-		records[i] = form(l)
+func (t *Topic) produce(ctx context.Context, partition int, letters []*Letter, form func(*Letter) []event.Record) error {
+	records := make([]event.Record, 0, len(letters))
+	for _, l := range letters {
+		records = append(records, form(l)...)
 	}
 	err := t.cluster.Produce(ctx, t.name, partition, records)
 	large := errors.Is(err, broker.ErrTooLarge)
