@@ -60,15 +60,19 @@ func (l *loader) checkTopics(c *Config, p *Pipeline, setting string) {
 		}
 	}
 	l.checkWhichTopics(setting)
-	if p.DeadLetters != "" && p.DeadLetters == p.Topic {
+	switch {
+	case p.Topic == "":
+	case p.DeadLetters == p.Topic:
 		l.fault(setting+".dead_letters", DeadLetterTopic, "is the topic that the pipeline reads, so each dead letter would be read again",
 			"name another topic, or remove it to use "+p.Topic+ingest.DeadLetterSuffix)
+	case c.holdsDeadLetters(p.Topic):
+		l.readsDeadLetters(setting+".topic", p.Topic)
 	}
 	if control := c.Kafka.Control(); p.DeadLetters == control || slices.Contains(p.Named(), control) {
 		l.fault(setting, ControlTopic, "names "+control+", where brine keeps pauses and limits of pipelines",
 			"name another topic, or another kafka.control_topic")
 	}
-	l.checkNamedTopics(p, setting)
+	l.checkNamedTopics(c, p, setting)
 	l.checkTopicPattern(c, p, setting)
 }
 
@@ -88,8 +92,14 @@ func (l *loader) checkWhichTopics(setting string) {
 	}
 }
 
-// checkNamedTopics checks each of several topics, and that none holds the dead letters of another.
-func (l *loader) checkNamedTopics(p *Pipeline, setting string) {
+// readsDeadLetters reports a topic that holds no events.
+func (l *loader) readsDeadLetters(setting, topic string) {
+	l.fault(setting, DeadLetterTopic, "topic "+topic+" holds dead letters, not events, as do all whose names end in "+ingest.DeadLetterSuffix+
+		" and those in dead_letters of any pipeline", "name the topic that the records came from; brine deadletters replay writes them again")
+}
+
+// checkNamedTopics checks each of several topics, and that none holds dead letters.
+func (l *loader) checkNamedTopics(c *Config, p *Pipeline, setting string) {
 	names := p.Named()
 	for i, t := range p.Topics {
 		at := setting + ".topics[" + strconv.Itoa(i) + "]"
@@ -103,6 +113,8 @@ func (l *loader) checkNamedTopics(p *Pipeline, setting string) {
 			p.DeadLetters == "" && slices.ContainsFunc(names, func(n string) bool { return n+ingest.DeadLetterSuffix == t.Name }):
 			l.fault(at, DeadLetterTopic, "topic "+t.Name+" is where the pipeline's dead letters go, so each would be read again",
 				"remove it, or name another topic in dead_letters")
+		case c.holdsDeadLetters(t.Name):
+			l.readsDeadLetters(at, t.Name)
 		}
 		l.checkStart(at+".start", t.Start)
 	}

@@ -286,9 +286,14 @@ func (p *Pipeline) Reads(topic string) bool {
 	if p.match == nil {
 		return slices.Contains(p.Named(), topic)
 	}
-	holdsDead := func(other *Pipeline) bool { return other.DeadLetters == topic }
-	return p.match.MatchString(topic) && !strings.HasPrefix(topic, "__") && !strings.HasSuffix(topic, ingest.DeadLetterSuffix) &&
-		topic != p.config.Kafka.Control() && !slices.ContainsFunc(p.config.Pipelines, holdsDead)
+	return p.match.MatchString(topic) && !strings.HasPrefix(topic, "__") && topic != p.config.Kafka.Control() && !p.config.holdsDeadLetters(topic)
+}
+
+// holdsDeadLetters reports whether a topic is one of dead letters, by its name or by the setting of a pipeline. The control topic is
+// refused for itself.
+func (c *Config) holdsDeadLetters(topic string) bool {
+	named := func(p *Pipeline) bool { return p.DeadLetters == topic && topic != c.Kafka.Control() }
+	return strings.HasSuffix(topic, ingest.DeadLetterSuffix) || slices.ContainsFunc(c.Pipelines, named)
 }
 
 // TopicText returns the pipeline's topics as text.

@@ -250,7 +250,7 @@ var codeMeanings = []struct {
 	{VersionTies, "Versions of whole seconds can tie, or sampled records do, and the last one applied wins (warning)."},
 	{NothingToWrite, "A pipeline has neither rows nor documents."},
 	{NoStore, "A pipeline needs hbase.connect or search.connect, but it is missing."},
-	{DeadLetterTopic, "Dead letters would go to the topic that their records come from."},
+	{DeadLetterTopic, "A pipeline would read dead letters, its own or others."},
 	{ControlTopic, "A pipeline would read, or write its dead letters to, brine's control topic."},
 	{Buffer, "A buffer does not fit into memory."},
 	{LongName, "A family's or column's name is long, and is stored in every cell (warning)."},
