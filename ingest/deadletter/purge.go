@@ -14,7 +14,7 @@ type Purge struct {
 	Topic      string           `json:"topic"`
 	Letters    int              `json:"letters"` // to delete: open ones and replayed ones
 	Open       int              `json:"open"`
-	Fixed      int              `json:"fixed"`          // not to delete, but to write again at the end: see PlanPurge
+	Fixed      int              `json:"fixed"`          // of the same age, and kept: see PlanPurge
 	First      time.Time        `json:"first,omitzero"` // of the letters to delete
 	Last       time.Time        `json:"last,omitzero"`
 	Records    int64            `json:"records"` // to delete: letters, their repeats and marks
@@ -98,6 +98,7 @@ func (l *Log) planPurge(ctx context.Context, olderThan time.Time, keepOpen bool,
 			return nil, err
 		}
 		if part.Before <= part.From || part.Letters == 0 && took.Fixed > p.Fixed {
+			p.Fixed = took.Fixed
 			continue // there is nothing, or only what stays
 		}
 		took.Records += part.Before - part.From

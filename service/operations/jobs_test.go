@@ -195,13 +195,17 @@ func (b *bench) checkLetterJobs() {
 		t.Errorf("%+v", scan)
 	}
 	type topic struct {
-		Topic   string
-		Letters int
-		Deleted bool
+		Topic          string
+		Letters, Fixed int
+		Deleted        bool
 	}
+	b.publish("courier.scans", "waybill", func(yield func([]byte) bool) {
+		yield([]byte(`{"waybill": "BAD0", "action": "DEPART", "station": "EWR", "at": "never"}`))
+	})
+	b.untilEnd()
 	purge := client.DeadLetterPurgeJob{OlderThan: "1ms", DryRun: true}
 	planned := b.job(serve.DeadLetterPurgeJob, purge)
-	if got := results[topic](t, planned, "topic"); len(got) == 0 || got[0].Letters != bad || got[0].Deleted {
+	if got := results[topic](t, planned, "topic"); len(got) == 0 || got[0].Letters != 1 || got[0].Fixed != bad || got[0].Deleted {
 		t.Errorf("%+v", planned)
 	}
 	purge.DryRun = false
