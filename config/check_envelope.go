@@ -89,6 +89,26 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	}
 }
 
+// published holds, by form, the members of envelopes whose time is that of the publisher and not that of the change, and what to use
+// instead. (Maxwell's ts is the log's, except in a bootstrap.)
+var published = map[event.EnvelopeForm]struct {
+	members     []string
+	by, instead string
+}{
+	event.Debezium: {[]string{"$ts_ms", "$ts_us", "$ts_ns"}, "Debezium read the change",
+		"write path: $source.ts_ms, or use the change's place in the log: version: lsn(lsn) or binlog(file, pos)"},
+	event.Canal: {[]string{"$ts"}, "Canal published the change", "write path: $es, and ties: accept in the envelope"},
+}
+
+// checkPublished refuses a version that is the time of the publisher: a change that is published again would win over newer ones.
+func (l *loader) checkPublished(p *Pipeline, f *Field, setting string) {
+	of := published[event.EnvelopeForm(p.Envelope.Form)]
+	if member := f.path()[0]; len(f.path()) == 1 && slices.Contains(of.members, member) {
+		l.fault(setting, VersionType, "field "+f.Name+" ("+member+") is when "+of.by+
+			", not when the database made it: a change that is published again would win over newer ones", of.instead)
+	}
+}
+
 // checkFormerKeys checks that keys of rows use only primary key fields if records hold nothing else of a row before a change.
 func (l *loader) checkFormerKeys(p *Pipeline) {
 	for i := range p.Rows {

@@ -332,6 +332,9 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 	case n != "":
 		l.checkSequence(p, n, setting)
 	}
+	if f != nil {
+		l.checkPublished(p, f, setting)
+	}
 }
 
 // checkPosition checks the fields of a version that is a position in a log.

@@ -286,7 +286,8 @@ func (p *Pipeline) Reads(topic string) bool {
 	if p.match == nil {
 		return slices.Contains(p.Named(), topic)
 	}
-	return p.match.MatchString(topic) && !strings.HasPrefix(topic, "__") && topic != p.config.Kafka.Control() && !p.config.holdsDeadLetters(topic)
+	return p.match.MatchString(topic) && !strings.HasPrefix(topic, "__") && topic != p.config.Kafka.Control() &&
+		!p.config.holdsDeadLetters(topic)
 }
 
 // holdsDeadLetters reports whether a topic is one of dead letters, by its name or by the setting of a pipeline. The control topic is
