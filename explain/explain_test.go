@@ -44,6 +44,8 @@ func TestOutcomes(t *testing.T) {
 			"reason undecodable, and no dead letter holds it; check whether another configuration than this one read it"},
 		{"one that was replayed", Pipeline{Rejected: rejected, Letters: []Letter{{Half: Rows, Replayed: &replayed}}}, true, Written,
 			"its dead letter was replayed, by a configuration other than this one"},
+		{"one that was fixed", Pipeline{Rejected: rejected, Letters: []Letter{{Half: Rows, Replayed: &replayed, Let: "w = w.trim()\nn = 1"}}}, true, Written,
+			"its dead letter was replayed, fixed by w = w.trim(), n = 1"},
 		{"one that is to be", Pipeline{Rejected: rejected}, false, WillBeOne, "reason undecodable"},
 		{"letters that were not read", Pipeline{Rejected: rejected, Unread: "many"}, true, LetterMaybe, "reason undecodable"},
 		{"rejected by the documents alone", Pipeline{Events: []Event{{Rejected: []Reject{{Half: Documents}}, Rows: []Row{{Cells: []Cell{{State: Same}}}}}}}, true, Written, ""},

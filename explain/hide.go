@@ -27,7 +27,7 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 			l := &p.Letters[n]
 			c := Reject{Reason: l.Reason, Field: l.Field, Detail: l.Detail}
 			c.hide(&s)
-			l.Detail = c.Detail
+			l.Detail, l.Let = c.Detail, mask.If(l.Let != "", l.Let)
 		}
 		for n := range p.Events {
 			p.Events[n].hide(rules, p.Pipeline, &s)

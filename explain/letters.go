@@ -57,7 +57,7 @@ func (x *explainer) letters(ctx context.Context, s *Source, p *Pipeline) error {
 			Place: kept.Place.String()}
 		if !kept.Replayed.IsZero() {
 			ms := kept.Replayed.UnixMilli()
-			l.Replayed = &ms
+			l.Replayed, l.Let = &ms, kept.Let
 		}
 		p.Letters = append(p.Letters, l)
 	}

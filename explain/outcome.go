@@ -32,12 +32,15 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 		return NotKnown, "by the current configuration it would be as above"
 	}
 	if r := p.rejects(h.Half); r != nil {
+		letter := slices.IndexFunc(p.Letters, func(l Letter) bool { return l.Half == h.Half })
 		switch {
 		case !h.Settled:
 			return WillBeOne, "reason " + string(r.Reason)
 		case p.Unread != "":
 			return LetterMaybe, "reason " + string(r.Reason)
-		case slices.ContainsFunc(p.Letters, func(l Letter) bool { return l.Half == h.Half }):
+		case letter >= 0 && p.Letters[letter].Let != "":
+			return Written, "its dead letter was replayed, fixed by " + strings.ReplaceAll(p.Letters[letter].Let, "\n", ", ")
+		case letter >= 0:
 			return Written, "its dead letter was replayed, by a configuration other than this one"
 		}
 		return LetterLost, "reason " + string(r.Reason) + ", and no dead letter holds it; check whether another configuration than this one " +

@@ -52,6 +52,9 @@ func (p *Pipeline) print(out io.Writer) {
 		state := "open"
 		if l.Replayed != nil {
 			state = "replayed " + when.Text(*l.Replayed)
+			if l.Let != "" {
+				state += ", fixed by " + strings.ReplaceAll(l.Let, "\n", ", ")
+			}
 		}
 		term.Println(out, "  dead letter of its %s, of %s, %s, at %s: %s", l.Half, when.Text(l.Written), state, l.Place,
 			sentence(string(l.Reason), l.Field, l.Detail))

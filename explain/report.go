@@ -157,6 +157,7 @@ type Letter struct {
 	Detail   string       `json:"detail,omitempty"`
 	Written  int64        `json:"written"`            // ms since 1970
 	Replayed *int64       `json:"replayed,omitempty"` // absent: it is open
+	Let      string       `json:"let,omitempty"`      // what its record was fixed by, one expression per line
 	Place    string       `json:"place"`              // in the dead-letter topic
 }
 

@@ -69,6 +69,9 @@ func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 		if shown := j.must("deadletters", "show", "-c", j.file, "0:0"); !strings.Contains(shown, ", fixed by "+fix) {
 			t.Errorf("show says\n%s", shown)
 		}
+		if out := j.must("explain", "-c", j.file, j.topic, "0", "0"); !strings.Contains(out, "its dead letter was replayed, fixed by "+fix) {
+			t.Errorf("explain says\n%s", out)
+		}
 		if out := j.must("verify", "-c", j.file, "-q"); !strings.Contains(out, "nothing is missing") {
 			t.Errorf("verify takes what was fixed for lost:\n%s", out)
 		}
