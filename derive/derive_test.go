@@ -241,3 +241,16 @@ func TestTypesOfLets(t *testing.T) {
 		t.Errorf("when: %v", err)
 	}
 }
+
+// TestFaultsNameTheField: CEL proposes names that are alike, and they are not part of the name.
+func TestFaultsNameTheField(t *testing.T) {
+	b := New([]event.Field{{Name: "d", Type: event.Decimal}, {Name: "dt", Type: event.Text}})
+	want := "at character 1: field d is declared decimal, which expressions do not support; declare it float, or { type: text, from: number }"
+	if _, err := b.Let("answer", 0, "let.answer", "d > 1.0"); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	want = "at character 1: there is no field and no function dtt"
+	if _, err := b.Let("answer", 0, "let.answer", `dtt == "x"`); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

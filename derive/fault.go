@@ -44,7 +44,7 @@ func faultOf(issues *cel.Issues) *Fault {
 var (
 	wrapped   = regexp.MustCompile(`wrapper\(([\w.]+)\)`)
 	container = regexp.MustCompile(` \(in container '[^']*'\)`)
-	undefined = regexp.MustCompile(`^undeclared reference to '(.*)'`)
+	undefined = regexp.MustCompile(`^undeclared reference to '([^']*)'`)
 	operands  = regexp.MustCompile(`^found no matching overload for '_(\W+)_' applied to '\(([\w.]+), ([\w.]+)\)'`)
 	arguments = regexp.MustCompile(`^found no matching overload for '(\w+)' applied to '(.*)'`)
 )

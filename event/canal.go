@@ -61,7 +61,7 @@ func (r *canalReader) Read(rec *Record, b *Builder) *Error {
 func (r *canalReader) scan(value []byte) *Error {
 	r.reset(value)
 	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
-		return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+		return r.noObject(kind)
 	}
 	if _, err := r.json.ReadToken(); err != nil {
 		return undecodable(err)

@@ -75,6 +75,8 @@ func TestDecode(t *testing.T) {
 		{"white space only", "\r\n ", `undecodable: the value is empty`},
 		{"array", `[1]`, `undecodable: a JSON object is expected, found an array`},
 		{"null", `null`, `undecodable: a JSON object is expected, found null`},
+		{"no JSON, like null", `nope`, `undecodable: unexpected 'o' in literal null (expecting 'u') at byte 1`},
+		{"no JSON, like a bool", `tru`, `undecodable: it ends too early at byte 3`},
 		{"number", `12`, `undecodable: a JSON object is expected, found a number`},
 		{"no JSON", `hello`, `undecodable: a JSON value cannot begin with 'h' at byte 0`},
 		{"cut off", `{"at":5,"waybill":"A`, `undecodable: field waybill: it ends too early at byte 20`},

@@ -93,7 +93,7 @@ func (r *jsonReader) records(record []byte, b *Builder) *Error {
 // element reads the next element of an array of objects.
 func (r *jsonReader) element(record []byte, b *Builder) *Error {
 	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
-		return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+		return r.noObject(kind)
 	}
 	return r.object(r.root, record, b)
 }
@@ -105,12 +105,22 @@ func (r *jsonReader) first(n *Node, value []byte, b *Builder) (rest []byte, err 
 	}
 	r.reset(value)
 	if kind := r.json.PeekKind(); kind != '{' && kind != 0 {
-		return nil, &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(kind)}
+		return nil, r.noObject(kind)
 	}
 	if err := r.object(n, value, b); err != nil {
 		return nil, err
 	}
 	return value[r.json.InputOffset():], nil
+}
+
+// noObject returns the error for a value that begins as something else than an object: it may also not be JSON at all.
+func (r *jsonReader) noObject(begins jsontext.Kind) *Error {
+	if begins != '[' {
+		if _, err := r.json.ReadToken(); err != nil {
+			return r.undecodable(err)
+		}
+	}
+	return &Error{Reason: Undecodable, Detail: "a JSON object is expected, found " + kindName(begins)}
 }
 
 func (r *jsonReader) reset(value []byte) {
