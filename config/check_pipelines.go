@@ -416,6 +416,9 @@ func (p *Pipeline) documentSetting(i int) string {
 // checkExpressions compiles the pipeline's expressions. From then on, the fields of lets are fields of the pipeline.
 func (l *loader) checkExpressions(p *Pipeline, setting string) {
 	b := derive.New(p.Schema().Fields)
+	for i := range p.Let {
+		b.Announce(p.Let[i].Name)
+	}
 	sound := true
 	for i := range p.Let {
 		let := &p.Let[i]

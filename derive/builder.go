@@ -16,6 +16,7 @@ type Builder struct {
 	fields []event.Field // the record's, followed by the derived ones
 	broken error         // why there is no env
 	wrong  []string      // names of lets with a faulty expression
+	later  []string      // names announced and not added yet
 	rules  Rules
 }
 
@@ -41,9 +42,13 @@ func (b *Builder) position(name string) int {
 	return slices.IndexFunc(b.fields, func(f event.Field) bool { return f.Name == name })
 }
 
+// Announce names the fields that calls of Let will add, so that the fault of an expression that comes too early says so.
+func (b *Builder) Announce(names ...string) { b.later = append(b.later, names...) }
+
 // Let adds a field of this type, or, if it is 0, of the type that the expression has. Later expressions may name the field. Let returns the
 // type, or a *Fault. After a fault, other expressions can still be checked, but Rules must not be called.
 func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.Type, error) {
+	b.later = slices.DeleteFunc(b.later, func(later string) bool { return later == name })
 	if b.position(name) >= 0 {
 		return 0, &Fault{Text: "field " + name + " is declared already; choose another name"}
 	}
@@ -141,6 +146,8 @@ func (b *Builder) explain(f *Fault) *Fault {
 	if name, ok := strings.CutPrefix(f.Text, "there is no field and no function "); ok {
 		if i := b.position(name); i >= 0 {
 			f.Text = "field " + name + " " + unnamed(b.fields[i])
+		} else if slices.Contains(b.later, name) {
+			f.Text = name + " is the result of a later expression; put that one before this"
 		}
 	}
 	return f
