@@ -36,7 +36,7 @@ func (l *loader) checkTable(c *Config, t *Table) {
 	l.checkSplits(t, setting)
 	l.checkAccess(c, t, setting)
 	if len(t.rowKeys) > 0 && t.Row != "" {
-		l.lintKeys(t)
+		l.lintKeys(c, t)
 	}
 }
 
@@ -201,8 +201,8 @@ func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
 }
 
 // lintKeys reports keys that are valid but will perform badly.
-func (l *loader) lintKeys(t *Table) {
-	options := l.lintOptions(t)
+func (l *loader) lintKeys(c *Config, t *Table) {
+	options := l.lintOptions(c, t)
 	for i, k := range t.rowKeys {
 		setting := t.keySetting(i)
 		for _, f := range k.Key.Lint(options) {
@@ -215,8 +215,8 @@ func (l *loader) lintKeys(t *Table) {
 	}
 }
 
-func (l *loader) lintOptions(t *Table) rowkey.LintOptions {
-	o := rowkey.LintOptions{EventRows: t.Row == rowEvent, Regions: max(t.Regions, len(t.Splits)+1)}
+func (l *loader) lintOptions(c *Config, t *Table) rowkey.LintOptions {
+	o := rowkey.LintOptions{EventRows: t.Row == rowEvent, Regions: max(t.Regions, len(t.Splits)+1), Times: c.KeyTimes(t)}
 	for i, text := range t.Queries {
 		q, err := rowkey.ParseQuery(text)
 		if err != nil {

@@ -91,6 +91,8 @@ func TestLint(t *testing.T) {
 			switch option {
 			case "row event":
 				opts.EventRows = true
+			case "row event, n in microseconds":
+				opts.EventRows, opts.Times = true, map[string]string{"n": "microsecond"}
 			case "5 servers":
 				opts.Servers, opts.Regions = 5, 16
 			case "10 regions":

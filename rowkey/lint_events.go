@@ -14,6 +14,7 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	}
 	var before, after []string
 	var at, finest *number
+	exact := "" // the unit of a time in an integer field
 	offset := 0
 	for _, s := range k.slots {
 		n, isNumber := s.part.(*number)
@@ -24,11 +25,19 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 			if finest == nil || n.unit.div < finest.unit.div {
 				finest = n
 			}
-		case at == nil:
+		case isNumber && o.Times[n.name] != "":
+			exact = o.Times[n.name]
+		case at == nil && exact == "":
 			before = append(before, joinNames(s.reads()))
 		default:
 			after = append(after, joinNames(s.reads()))
 		}
+	}
+	if exact != "" && (len(before) > 1 || len(after) > 0) {
+		return nil
+	}
+	if exact != "" {
+		return k.lintExact(exact, before)
 	}
 	if len(after) > 0 {
 		return k.lintCoarse(finest, append(before, after...))
@@ -36,7 +45,7 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	if at == nil {
 		return []Finding{{"not-unique", Advice, 0,
 			fmt.Sprintf("two events of one %s share a row, unless that is a number of the event itself", strings.Join(before, ", ")),
-			"add their time, such as + " + k.proposal(Time) + ", or say row: entity"}}
+			"add their time, such as + " + k.proposedTime(o) + ", or say row: entity"}}
 	}
 	f := Finding{"not-unique", Warning, offset,
 		fmt.Sprintf("two events of one %s in the same %s share a row, and one is lost", strings.Join(before, ", "), at.unit.one()),
@@ -51,6 +60,16 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 		f.Severity = Advice
 	}
 	return []Finding{f}
+}
+
+// lintExact finds keys in which only a time that is finer than milliseconds distinguishes two events, which is seldom too coarse.
+func (k *Key) lintExact(unit string, before []string) []Finding {
+	of := ""
+	if len(before) > 0 {
+		of = " of one " + before[0]
+	}
+	return []Finding{{"not-unique", Advice, 0, fmt.Sprintf("two events%s in the same %s share a row, and one is lost", of, unit),
+		"add what differs between them: + " + k.proposal(Text)}}
 }
 
 // lintCoarse finds keys in which a coarse time has to distinguish events. What follows a time distinguishes events that seldom coincide,
@@ -88,12 +107,33 @@ func (u *unit) one() string { return strings.TrimSuffix(u.says, "s") }
 // proposal returns a declared field of a type that the key does not read, as the part to append.
 func (k *Key) proposal(typ Type) string {
 	example := map[Type]string{Text: "event_id", Time: "desc(at, ms)"}[typ]
+	if f, ok := k.unread(func(f Field) bool { return f.Type == typ }); ok {
+		example = asPart(f.Name, typ)
+	}
+	return k.appended(example)
+}
+
+// proposedTime returns the part to append for a declared time, in whatever unit, that the key does not read.
+func (k *Key) proposedTime(o LintOptions) string {
+	f, ok := k.unread(func(f Field) bool { return f.Type == Time || o.Times[f.Name] != "" })
+	if !ok || f.Type == Time {
+		return k.proposal(Time)
+	}
+	return k.appended("desc(" + f.Name + ")")
+}
+
+// unread returns the first declared field of a kind that the key does not read.
+func (k *Key) unread(is func(Field) bool) (Field, bool) {
 	for _, f := range k.declared {
-		if f.Type == typ && !slices.Contains(k.Fields(), f.Name) {
-			example = asPart(f.Name, typ)
-			break
+		if is(f) && !slices.Contains(k.Fields(), f.Name) {
+			return f, true
 		}
 	}
+	return Field{}, false
+}
+
+// appended returns a part as it can follow the key's last one.
+func (k *Key) appended(example string) string {
 	if k.slots[len(k.slots)-1].width() == 0 {
 		return `"|" + ` + example
 	}
