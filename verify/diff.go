@@ -332,7 +332,7 @@ func (d *differ) count(row diffKey, made, changed bool) {
 	}
 }
 
-// cell counts what happens to one cell of an existing row, whose current cell is at, or nil if there is none. It reports whether it changes.
+// cell counts what happens to one cell of an existing row, whose current cell is at, or nil without one. It reports whether it changes.
 func (d *differ) cell(want *wantedRow, cell sink.Cell, at *hbase.Cell) (changes bool) {
 	switch {
 	case at == nil:
