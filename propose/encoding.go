@@ -15,6 +15,7 @@ import (
 	"brine/event/avro"
 	brinecsv "brine/event/csv"
 	"brine/event/protobuf"
+	"brine/internal/term"
 	"brine/registry"
 )
 
@@ -45,6 +46,9 @@ func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, 
 	e := &encoding{name: "json", texts: o.Texts, objects: itself}
 	var err error
 	switch {
+	case o.Texts && len(o.Columns) > 0:
+		return e, fmt.Errorf("%w: --columns names the values of a topic's CSV records, but the first row of %s names its columns; omit it",
+			ErrSample, o.Source)
 	case o.Texts:
 		return e, nil
 	case o.Schema != "":
@@ -56,6 +60,10 @@ func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, 
 		e.name, e.format, e.objects = "json_array", event.JSONFormat{Array: true}, elements
 	default:
 		e.byRows(o, raw)
+	}
+	if err == nil && len(o.Columns) > 0 && e.name != "csv" {
+		err = fmt.Errorf("%w: --columns names %s of each CSV row, but the records of %s are not such rows; omit it, or correct the names",
+			ErrSample, term.Count(len(o.Columns), "value"), o.Source)
 	}
 	if err == nil {
 		err = e.findChanges(ctx, o, raw)
@@ -196,7 +204,7 @@ func (e *encoding) byMessage(s *registry.Schema, framed *registry.Framed) error 
 
 // byRows tries to read records as rows of CSV, with the separator for which most have the same number of values, at least two.
 func (e *encoding) byRows(o *Options, raw []event.Record) {
-	for _, separator := range []byte{',', ';', '\t', '|'} {
+	for _, separator := range []byte(brinecsv.Separators) {
 		counts, most := map[int]int{}, 0
 		for i := range raw {
 			if row := rowOf(raw[i].Value, separator); row != nil {

@@ -122,6 +122,37 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestSeparatorsOfFiles checks that the proposal for a file of CSV does not depend on what separates its values.
+func TestSeparatorsOfFiles(t *testing.T) {
+	const text = "order_id,created,note\n1,2024-01-01 10:00:00,\"a \"\"b\"\"\"\n2,2024-01-01 10:05:00,c\n"
+	want, err := propose.Of(t.Context(), csv(t, "orders", text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, separator := range []string{";", "\t", "|"} {
+		got, err := propose.Of(t.Context(), csv(t, "orders", strings.ReplaceAll(text, ",", separator)))
+		if err != nil {
+			t.Errorf("%q: %v", separator, err)
+		} else if string(got.YAML(0)) != string(want.YAML(0)) {
+			t.Errorf("%q: got\n%s\nwant\n%s", separator, got.YAML(0), want.YAML(0))
+		}
+	}
+}
+
+// TestColumnsAreOfRows checks that column names are refused for a sample that has its own.
+func TestColumnsAreOfRows(t *testing.T) {
+	file := csv(t, "orders", "id,n\na,1\nb,2\n")
+	objects := of("orders", "", lines(`{"id":"a"}`, `{"id":"b"}`), 10)
+	rows := of("orders", "", lines("a,1,x", "b,2,y"), 10)
+	for want, o := range map[string]*propose.Options{"the first row of a sample names its columns": &file,
+		"names 2 values of each CSV row, but the records of a sample are not such rows": &objects, "or correct the names": &rows} {
+		o.Columns = []string{"x", "y"}
+		if _, err := propose.Of(t.Context(), *o); !errors.Is(err, propose.ErrSample) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 // TestTiesAreCounted checks that of two times the one with fewer ties is the version, and that a time that never changes is none.
 func TestTiesAreCounted(t *testing.T) {
 	p, err := propose.Of(t.Context(), of("t", "id", lines(

@@ -5,6 +5,9 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"strings"
+
+	brinecsv "brine/event/csv"
 )
 
 // rows reads CSV: the first row names the fields, and each other row becomes an object. It keeps what csv has read of the current row, to
@@ -24,8 +27,38 @@ type rows struct {
 func newRows(t *text, s *Source) *rows {
 	r := &rows{source: s, text: t}
 	r.csv = csv.NewReader(keeping{r})
+	start, _ := t.Peek(t.Size()) // the first Read returns the error again
+	r.csv.Comma = rune(separator(start))
 	r.csv.ReuseRecord = true
 	return r
+}
+
+// separator returns what separates the values of a file that begins with this text: of brinecsv.Separators, the one that its first row, which names
+// the fields, has most often outside quotes. No later row decides, so that it is the same wherever a reader begins or is resumed.
+func separator(start []byte) byte {
+	var counts [len(brinecsv.Separators)]int
+	quoted := false
+	for _, b := range bytes.TrimLeft(start, "\r\n") {
+		if b == '"' {
+			quoted = !quoted
+		}
+		if quoted {
+			continue
+		}
+		if b == '\n' {
+			break
+		}
+		if i := strings.IndexByte(brinecsv.Separators, b); i >= 0 {
+			counts[i]++
+		}
+	}
+	best := 0
+	for i, n := range counts {
+		if n > counts[best] {
+			best = i
+		}
+	}
+	return brinecsv.Separators[best]
 }
 
 // keeping is the input of csv. It keeps what is read.

@@ -38,8 +38,8 @@ such readers until the command is started again, or for 40 s at most. While brok
 command says so and waits; it gives up when no record could be published for 5 minutes.
 
 Blank lines in JSON lines are skipped. A column of a CSV file has the type that the pipeline reading the topic declares for the field
-of the same name; other columns are text. An empty cell means an absent field, not empty text. Text that is not valid in the encoding is
-refused.
+of the same name; other columns are text. Commas, semicolons, tabs or | separate values, whichever the first row has most often. An
+empty cell means an absent field, not empty text. Text that is not valid in the encoding is refused.
 
 Examples:
   brine publish -c examples/scans.yaml --topic courier.scans --key waybill data/scans.jsonl.gz
