@@ -110,3 +110,6 @@ func (b *Builder) Breaks(x *Breaking) *Error {
 	}
 	return &Error{Reason: BreakingSchema, Field: x.Field, Detail: x.Detail, Halts: true}
 }
+
+// Separators are what may be between the values of a row of CSV, where nothing says what is, the likeliest first.
+const Separators = ",;\t|"

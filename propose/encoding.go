@@ -204,7 +204,7 @@ func (e *encoding) byMessage(s *registry.Schema, framed *registry.Framed) error 
 
 // byRows tries to read records as rows of CSV, with the separator for which most have the same number of values, at least two.
 func (e *encoding) byRows(o *Options, raw []event.Record) {
-	for _, separator := range []byte(brinecsv.Separators) {
+	for _, separator := range []byte(event.Separators) {
 		counts, most := map[int]int{}, 0
 		for i := range raw {
 			if row := rowOf(raw[i].Value, separator); row != nil {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	brinecsv "brine/event/csv"
+	"brine/event"
 )
 
 // rows reads CSV: the first row names the fields, and each other row becomes an object. It keeps what csv has read of the current row, to
@@ -33,10 +33,10 @@ func newRows(t *text, s *Source) *rows {
 	return r
 }
 
-// separator returns what separates the values of a file that begins with this text: of brinecsv.Separators, the one that its first row, which names
+// separator returns what separates the values of a file that begins with this text: of event.Separators, the one that its first row, which names
 // the fields, has most often outside quotes. No later row decides, so that it is the same wherever a reader begins or is resumed.
 func separator(start []byte) byte {
-	var counts [len(brinecsv.Separators)]int
+	var counts [len(event.Separators)]int
 	quoted := false
 	for _, b := range bytes.TrimLeft(start, "\r\n") {
 		if b == '"' {
@@ -48,7 +48,7 @@ func separator(start []byte) byte {
 		if b == '\n' {
 			break
 		}
-		if i := strings.IndexByte(brinecsv.Separators, b); i >= 0 {
+		if i := strings.IndexByte(event.Separators, b); i >= 0 {
 			counts[i]++
 		}
 	}
@@ -58,7 +58,7 @@ func separator(start []byte) byte {
 			best = i
 		}
 	}
-	return brinecsv.Separators[best]
+	return event.Separators[best]
 }
 
 // keeping is the input of csv. It keeps what is read.

@@ -13,9 +13,6 @@ import (
 	"brine/event"
 )
 
-// Separators are what may be between the values of a row that does not say what is, the likeliest first.
-const Separators = ",;\t|"
-
 // Format is rows with these columns. A field's path is its column; a value is a text, which is parsed as the field's type.
 type Format struct {
 	Columns   []string
