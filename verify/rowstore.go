@@ -129,8 +129,8 @@ func MarkersOf(ctx context.Context, rows Reader, table string, row []byte) (mark
 	return markers, nil
 }
 
-// Hiding returns the version of a marker that hides a column's cells of the version, or any column's cells if column is empty, or −1 if there
-// is none.
+// Hiding returns the version of a marker that hides a column's cells of the version, or any column's cells if column is empty. Without one
+// it returns −1.
 func (m Markers) Hiding(column []byte, version int64) int64 {
 	newest := int64(-1)
 	for i := range m {
