@@ -117,3 +117,32 @@ func TestNullPolicies(t *testing.T) {
 		})
 	}
 }
+
+// TestADeleteKeepsColumnsOfItsVersion: a null in a change that marks its row deletes older values, and none of the change's own version,
+// which one that comes later may have written.
+func TestADeleteKeepsColumnsOfItsVersion(t *testing.T) {
+	schema := event.Schema{Version: 1, Fields: []event.Field{
+		{Name: "id", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "x", Type: event.Text}, {Name: "gone", Type: event.Bool}}}
+	onBoth(t, func(t *testing.T, client *hbase.Client) {
+		rows := sink.Rows{Table: sink.Table{Name: testenv.Name(t), Row: sink.RowEntity, Keys: rowkey.One(key(t, schema, `id`))}, Nulls: sink.NullsDelete,
+			Columns: []sink.Column{{Family: "f", Qualifier: "x", Field: "x"}, {Family: "f", Qualifier: "gone", Field: "gone"}}, Deletes: sink.Deletes{Field: "gone"}}
+		table := made(t, client, nil, []sink.Rows{rows})[0]
+		s := newSink(t, sink.HBase(autoflush(t, client)), sink.Options{Schema: schema, Rows: []sink.Rows{rows}})
+		for _, record := range []string{
+			`{"id":"back","at":1000,"x":"old"}`, `{"id":"back","at":1020,"gone":true}`, `{"id":"back","at":1020,"x":"new","gone":false}`,
+			`{"id":"gone","at":1020,"x":"new","gone":false}`, `{"id":"gone","at":1020,"gone":true}`,
+			`{"id":"long","at":1019,"x":"old"}`, `{"id":"long","at":1020,"gone":true}`,
+			`{"id":"zero","at":0,"x":"old","gone":false}`, `{"id":"zero","at":0,"gone":true}`,
+			`{"id":"null","at":1020,"x":"old","gone":false}`, `{"id":"null","at":1020,"gone":false}`, // of a row that stays
+		} {
+			if got := submit(t, s, batch(t, schema, record)); got != "" {
+				t.Fatal(got)
+			}
+		}
+		want := map[string]string{"back": "f:gone@1020 f:x@1020 ", "gone": "f:gone@1020 f:x@1020 ", "long": "f:gone@1020 ", "zero": "f:gone@0 f:x@0 ",
+			"null": "f:gone@1020 "}
+		if diff := cmp.Diff(want, visible(t, client, table)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+}
