@@ -81,8 +81,28 @@ func (c *column) typ(texts bool) (t event.Type, format string) {
 	return event.Nested, ""
 }
 
-// Plausible times: of the years 1990 to 2100. A number of seconds must also have a name that suggests a time, because many other numbers
-// are as large.
+// times declares whole numbers of a schema that says no more of them as the times that they are by their values, as infer does without a
+// schema. It reports whether there are any.
+func (p *Proposal) times(events []event.Event) (found bool) {
+	for i := range p.encoding.fields { // without those of the envelope
+		f, e := &p.Fields[i], evidence{}
+		if f.Type != event.Int {
+			continue
+		}
+		for j := range events {
+			if v := events[j].Values[i]; !v.Null() {
+				e.integer(v.Int())
+			}
+		}
+		keys := f.Keys()
+		f.Type = e.time(strings.ToLower(keys[len(keys)-1]))
+		found = found || f.Type != event.Int
+	}
+	return found
+}
+
+// Plausible times: of the years 1990 to 2100. Only a number of milliseconds shows by itself that it is a time: many other numbers, such as
+// counts and generated ids, are as large as seconds, microseconds or nanoseconds, so these must also have a name that suggests a time.
 const (
 	firstSecond = 631_152_000
 	lastSecond  = 4_102_444_800
@@ -100,6 +120,10 @@ func (e *evidence) time(name string) event.Type {
 		return event.TimeMS
 	case named && e.low >= firstSecond && e.high <= lastSecond:
 		return event.TimeS
+	case named && e.low >= firstSecond*1e6 && e.high <= lastSecond*1e6:
+		return event.TimeUS
+	case named && e.low >= firstSecond*1e9 && e.high <= lastSecond*1e9:
+		return event.TimeNS
 	}
 	return event.Int
 }

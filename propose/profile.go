@@ -195,11 +195,7 @@ func newEvidence() evidence {
 func (e *evidence) add(text []byte) {
 	e.n++
 	if i, ok := integer(text); ok {
-		if e.integers == 0 {
-			e.low, e.high = i, i
-		}
-		e.integers++
-		e.low, e.high = min(e.low, i), max(e.high, i)
+		e.integer(i)
 	}
 	if number(text) {
 		e.floats++
@@ -211,4 +207,12 @@ func (e *evidence) add(text []byte) {
 		_, ok := g.format.Parse(text)
 		return !ok
 	})
+}
+
+func (e *evidence) integer(i int64) {
+	if e.integers == 0 {
+		e.low, e.high = i, i
+	}
+	e.integers++
+	e.low, e.high = min(e.low, i), max(e.high, i)
 }

@@ -71,6 +71,9 @@ func Of(ctx context.Context, o Options) (*Proposal, error) {
 		return nil, err
 	}
 	events, err := p.decode(ctx, raw)
+	if err == nil && p.times(events) {
+		events, err = p.decode(ctx, raw)
+	}
 	if err != nil {
 		return nil, err
 	}

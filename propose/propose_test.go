@@ -139,6 +139,31 @@ func TestSeparatorsOfFiles(t *testing.T) {
 	}
 }
 
+// TestTimesByTheirNumbers checks which whole numbers are taken for times, in which unit.
+func TestTimesByTheirNumbers(t *testing.T) {
+	debezium := `{"before":%s,"after":%[1]s,"source":{"ts_ms":1700000000000,"lsn":1700000000%d},"op":"u","ts_ms":1}`
+	canal := `{"id":1,"database":"d","table":"t","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1700000000000,"ts":1,` +
+		`"mysqlType":{"id":"bigint(20)","n":"bigint(20)"},"data":[{"id":"%d","n":"1700000000%03[1]d"}],"old":null}`
+	row := func(name, digits string, i int) string {
+		return fmt.Sprintf(`{"id":"%d","%s":1700000000%s%d}`, i, name, digits, i)
+	}
+	for want, form := range map[string]func(i int) string{
+		"created: time_us":  func(i int) string { return fmt.Sprintf(debezium, row("created", "00000", i), i) },
+		"lsn: { type: int,": func(i int) string { return fmt.Sprintf(debezium, row("x", "00000", i), 100+i) },
+		"n: time_ms":        func(i int) string { return fmt.Sprintf(canal, i) },
+		"made_at: time_ns":  func(i int) string { return row("made_at", "00000000", i) },
+		"size: int":         func(i int) string { return row("size", "00000", i) },
+		"snowflake: int":    func(i int) string { return row("snowflake", "00000000", i) },
+	} {
+		p, err := propose.Of(t.Context(), of("t", "", lines(form(1), form(2), form(3)), 100))
+		if err != nil {
+			t.Errorf("%s: %v", want, err)
+		} else if text := string(p.YAML(0)); !strings.Contains(text, " "+want) || p.Bad > 0 {
+			t.Errorf("%d bad; no %s in\n%s", p.Bad, want, text)
+		}
+	}
+}
+
 // TestColumnsAreOfRows checks that column names are refused for a sample that has its own.
 func TestColumnsAreOfRows(t *testing.T) {
 	file := csv(t, "orders", "id,n\na,1\nb,2\n")

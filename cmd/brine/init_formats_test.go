@@ -20,6 +20,8 @@ const (
 	{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}},{"name":"weight","type":["null","double"],"default":null},
 	{"name":"to","type":{"type":"record","name":"To","fields":[{"name":"city","type":"string"},{"name":"zip","type":["null","int"]}]}},
 	{"name":"tags","type":{"type":"array","items":"string"}}]}`
+	plainAvro = `{"type":"record","name":"Plain","fields":[{"name":"id","type":"string"},{"name":"at","type":"long"},
+	{"name":"born_at","type":["null","long"]}]}`
 	parcelProto = `syntax = "proto3";
 package shop;
 message Parcel {
@@ -165,7 +167,7 @@ func TestInitOfFormats(t *testing.T) {
 		changes.records[i].key = []byte{0, 0, 0, 0, 10, 2} // which row it belongs to does not matter here
 	}
 	dir := t.TempDir()
-	schemas := map[string]string{"p.avsc": parcelAvro, "p.proto": parcelProto}
+	schemas := map[string]string{"p.avsc": parcelAvro, "plain.avsc": plainAvro, "p.proto": parcelProto}
 	for name, text := range schemas {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -192,11 +194,18 @@ func TestInitOfFormats(t *testing.T) {
 			"key: md5(id, 4) + asc(id)"}, 12},
 		"avro by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(avroParcel(0, 0, 0, 0, 1)), []string{"format: avro", "url: ", "at: time_ms",
 			"weight: float", "city: { type: text, path: [to, city] }", "tags: json", "version: at"}, 12},
+		"avro without logical types": {[]string{"--schema", filepath.Join(dir, "plain.avsc")}, encodedParcels(func(id string, at int64, _ int) []byte {
+			value, err := avro.MustParse(plainAvro).AppendEncode(nil, map[string]any{"id": id, "at": at, "born_at": at * 1000})
+			if err != nil {
+				panic(err)
+			}
+			return value
+		}), []string{"format: avro", "at: time_ms", "born_at: time_us", "version: at", "key: md5(id, 4) + id + \"|\" + desc(at, ms)"}, 12},
 		"avro by a file": {[]string{"--schema", filepath.Join(dir, "p.avsc")}, encodedParcels(avroParcel()), []string{"format: avro", "schema: p.avsc"}, 12},
-		"protobuf by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(protobufParcel(0, 0, 0, 0, 2, 0)), []string{"format: protobuf", "at: int",
-			"city: { type: text, path: [to, city] }", "zip: { type: int, path: [to, zip] }"}, 0},
+		"protobuf by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(protobufParcel(0, 0, 0, 0, 2, 0)), []string{"format: protobuf", "at: time_ms", "version: at",
+			"city: { type: text, path: [to, city] }", "zip: { type: int, path: [to, zip] }", "key: md5(id, 4) + id + \"|\" + desc(at, ms)"}, 12},
 		"protobuf by a file": {[]string{"--schema", filepath.Join(dir, "p.proto"), "--message", "shop.Parcel"}, encodedParcels(protobufParcel()),
-			[]string{"format: protobuf", "schema: p.proto", "message: shop.Parcel"}, 0},
+			[]string{"format: protobuf", "schema: p.proto", "message: shop.Parcel", "at: time_ms", "version: at"}, 12},
 		"json behind ids": {[]string{"--registry", registry.URL()}, encodedParcels(func(id string, at int64, n int) []byte {
 			return append([]byte{0, 0, 0, 0, 3}, jsonParcel(id, at, n)...)
 		}), []string{"format: json", "framing: confluent"}, 12},
