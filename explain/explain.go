@@ -5,7 +5,7 @@
 // of sent. It writes nothing and joins no group.
 //
 // The path of an answer: record.go reads the record; decode.go makes its events; rows.go and documents.go compare what each would write
-// with what is stored; letters.go looks for its dead letters; outcome.go draws the conclusion for each half of a pipeline. report.go is the
+// with what is stored; letters.go looks for its dead letters, and for what fixes of them have made; outcome.go draws the conclusion for each half of a pipeline. report.go is the
 // answer as JSON, print.go as text.
 package explain
 
@@ -57,6 +57,9 @@ type Source struct {
 	Configured Configured
 	// When is the setting that selects the events to keep; empty: there is none.
 	When string
+	// Fixed returns the source of one half by which a replay reads a record that it fixes by let: that of the current configuration. nil:
+	// no replay fixes.
+	Fixed func(half, let string) (*Source, error)
 }
 
 // Group is a half of a pipeline and the consumer group that commits for it.
@@ -113,6 +116,9 @@ func (x *explainer) pipeline(ctx context.Context, s *Source, rec *event.Record) 
 			return nil, err
 		}
 		if err := x.letters(ctx, s, p); err != nil {
+			return nil, err
+		}
+		if err := x.fixes(ctx, s, rec, p); err != nil {
 			return nil, err
 		}
 	}

@@ -21,6 +21,9 @@ func TestOutcomes(t *testing.T) {
 	}
 	replayed := int64(1)
 	rejected := &Reject{Reason: event.Undecodable}
+	fixed := func(f Fixed) Pipeline {
+		return Pipeline{Rejected: rejected, Letters: []Letter{{Half: Rows, Replayed: &replayed, Let: "n = 1", Fixed: &f}}}
+	}
 	for _, c := range []struct {
 		name     string
 		pipeline Pipeline
@@ -46,6 +49,16 @@ func TestOutcomes(t *testing.T) {
 			"its dead letter was replayed, by a configuration other than this one"},
 		{"one that was fixed", Pipeline{Rejected: rejected, Letters: []Letter{{Half: Rows, Replayed: &replayed, Let: "w = w.trim()\nn = 1"}}}, true, Written,
 			"its dead letter was replayed, fixed by w = w.trim(), n = 1"},
+		{"one that was fixed, and overwritten", fixed(Fixed{Events: wrote(Newer).Events}), true, Written,
+			"its dead letter was replayed, fixed by n = 1; a later change has overwritten some of it"},
+		{"one that was fixed, and is not there", fixed(Fixed{Events: wrote(Missing).Events}), true, NotThere,
+			"its dead letter was replayed, fixed by n = 1; its offset is committed; brine verify --repair writes what is missing"},
+		{"one that was fixed, and is left out", fixed(Fixed{Events: []Event{{LeftOut: event.Filtered}}}), true, LeftOut,
+			"its dead letter was replayed, fixed by n = 1; filtered"},
+		{"one that was fixed before a field was renamed", fixed(Fixed{Problem: "no field n"}), true, Written,
+			"its dead letter was replayed, fixed by n = 1; no field n"},
+		{"one whose fix is rejected now", fixed(Fixed{Rejected: rejected}), true, Written,
+			"its dead letter was replayed, fixed by n = 1; the current configuration rejects it even so: reason undecodable"},
 		{"one that is to be", Pipeline{Rejected: rejected}, false, WillBeOne, "reason undecodable"},
 		{"letters that were not read", Pipeline{Rejected: rejected, Unread: "many"}, true, LetterMaybe, "reason undecodable"},
 		{"rejected by the documents alone", Pipeline{Events: []Event{{Rejected: []Reject{{Half: Documents}}, Rows: []Row{{Cells: []Cell{{State: Same}}}}}}}, true, Written, ""},

@@ -28,6 +28,13 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 			c := Reject{Reason: l.Reason, Field: l.Field, Detail: l.Detail}
 			c.hide(&s)
 			l.Detail, l.Let = c.Detail, mask.If(l.Let != "", l.Let)
+			if f := l.Fixed; f != nil {
+				f.Problem = mask.If(f.Problem != "", f.Problem) // it quotes the fix
+				f.Rejected.hide(&s)
+				for e := range f.Events {
+					f.Events[e].hide(rules, p.Pipeline, &s)
+				}
+			}
 		}
 		for n := range p.Events {
 			p.Events[n].hide(rules, p.Pipeline, &s)

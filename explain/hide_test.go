@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -29,5 +30,38 @@ func TestWhatAHalfAwaitsIsHidden(t *testing.T) {
 	}
 	if h := p.Halves[0]; h.Outcome != NotYet || h.Why != "awaited: ***" {
 		t.Errorf("%+v", h)
+	}
+}
+
+// TestWhatAFixHasMadeIsHidden checks that neither the fix, nor the reason that it cannot be repeated, nor what it has made of a record shows
+// what is masked.
+func TestWhatAFixHasMadeIsHidden(t *testing.T) {
+	replayed, rejected := int64(1), &Reject{Reason: event.WrongType, Field: "user", Detail: `"planted" is no number`}
+	user := Field{Name: "user", Value: "planted", text: "planted"}
+	letter := func(half string, f Fixed) Letter {
+		return Letter{Half: half, Replayed: &replayed, Let: `user = "planted"`, Fixed: &f}
+	}
+	r := Report{Pipelines: []Pipeline{{Pipeline: "orders", Halves: []Half{{Half: Rows, Settled: true}, {Half: Documents, Settled: true}}, Rejected: rejected,
+		Letters: []Letter{
+			letter(Rows, Fixed{Events: []Event{{Fields: []Field{user}, Rejected: []Reject{*rejected}, Rows: []Row{{Table: "t", Row: "planted",
+				Cells: []Cell{{Column: "e:user", Value: "planted", Now: "planted"}}}}}}}),
+			letter(Documents, Fixed{Problem: "planted does not compile", Rejected: &Reject{Reason: event.WrongType, Field: "user", Detail: "planted"}}),
+		}}}}
+	p := &r.Pipelines[0]
+	for i := range p.Halves {
+		p.Halves[i].Outcome, p.Halves[i].Why = p.outcome(&p.Halves[i])
+	}
+	rules := &mask.Rules{}
+	rules.Field("orders", "user")
+	rules.Key("t", "user")
+	rules.Place("t", "e:user")
+	r.Hide(rules, func(string) event.Schema {
+		return event.Schema{Fields: []event.Field{{Name: "user", Type: event.Text}}, Masked: []int{0}}
+	})
+	asJSON, err := json.Marshal(r)
+	var text strings.Builder
+	p.print(&text)
+	if shown := string(asJSON) + text.String(); err != nil || strings.Contains(shown, "planted") || !strings.Contains(shown, "with the fix, its rows:") {
+		t.Error(shown, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"brine/event"
 	"brine/ingest"
 	"brine/ingest/deadletter"
 	"brine/ingest/offsets"
@@ -62,5 +63,27 @@ func (x *explainer) letters(ctx context.Context, s *Source, p *Pipeline) error {
 		p.Letters = append(p.Letters, l)
 	}
 	slices.SortStableFunc(p.Letters, func(a, b Letter) int { return -cmp.Compare(a.Half, b.Half) }) // rows before documents
+	return nil
+}
+
+// fixes adds what the record has become where a replay has fixed it and the pipeline itself still rejects it.
+func (x *explainer) fixes(ctx context.Context, s *Source, rec *event.Record, p *Pipeline) error {
+	for i := range p.Letters {
+		l := &p.Letters[i]
+		if s.Fixed == nil || l.Replayed == nil || l.Let == "" || p.rejects(l.Half) == nil {
+			continue
+		}
+		l.Fixed = &Fixed{Events: []Event{}}
+		by, err := s.Fixed(l.Half, l.Let)
+		if err != nil {
+			l.Fixed.Problem = "the current configuration cannot repeat the fix: " + err.Error()
+			continue
+		}
+		made := Pipeline{Events: []Event{}}
+		if err := x.events(ctx, by, rec, &made); err != nil {
+			return err
+		}
+		l.Fixed.Rejected, l.Fixed.Awaits, l.Fixed.Events = made.Rejected, made.Awaits, made.Events
+	}
 	return nil
 }

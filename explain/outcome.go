@@ -39,7 +39,7 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 		case p.Unread != "":
 			return LetterMaybe, "reason " + string(r.Reason)
 		case letter >= 0 && p.Letters[letter].Let != "":
-			return Written, "its dead letter was replayed, fixed by " + strings.ReplaceAll(p.Letters[letter].Let, "\n", ", ")
+			return p.Letters[letter].outcome(h)
 		case letter >= 0:
 			return Written, "its dead letter was replayed, by a configuration other than this one"
 		}
@@ -60,6 +60,26 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 		return NotYet, ""
 	}
 	return Written, overwritten(states)
+}
+
+// outcome returns the conclusion of a half that rejects the record, whose dead letter a replay has fixed.
+func (l *Letter) outcome(h *Half) (Outcome, string) {
+	why := "its dead letter was replayed, fixed by " + strings.ReplaceAll(l.Let, "\n", ", ")
+	if l.Fixed == nil {
+		return Written, why
+	}
+	if l.Fixed.Problem != "" {
+		return Written, why + "; " + l.Fixed.Problem
+	}
+	fixed := Pipeline{Rejected: l.Fixed.Rejected, Awaits: l.Fixed.Awaits, Events: l.Fixed.Events}
+	if r := fixed.rejects(h.Half); r != nil {
+		return Written, why + "; the current configuration rejects it even so: reason " + string(r.Reason)
+	}
+	became, more := fixed.outcome(h)
+	if more != "" {
+		why += "; " + more
+	}
+	return became, why
 }
 
 // overwritten returns the reasons that the stored data differs, or "" if it is as it was written.

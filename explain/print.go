@@ -58,12 +58,32 @@ func (p *Pipeline) print(out io.Writer) {
 		}
 		term.Println(out, "  dead letter of its %s, of %s, %s, at %s: %s", l.Half, when.Text(l.Written), state, l.Place,
 			sentence(string(l.Reason), l.Field, l.Detail))
+		l.Fixed.print(out, l.Half)
 	}
 	if p.Unread != "" {
 		term.Println(out, "  dead letters were not read: %s", p.Unread)
 	}
 	for i := range p.Halves {
 		p.Halves[i].print(out)
+	}
+}
+
+func (f *Fixed) print(out io.Writer, half string) {
+	if f == nil || f.Problem != "" { // the half's outcome says it
+		return
+	}
+	term.Println(out, "  with the fix, its %s:", half)
+	if f.Awaits != nil {
+		term.Println(out, "  it cannot be decoded yet: %s", f.Awaits)
+	}
+	if f.Rejected != nil {
+		f.Rejected.print(out, "  ")
+	}
+	for i := range f.Events {
+		if len(f.Events) > 1 {
+			term.Println(out, "  event %d of %d", i+1, len(f.Events))
+		}
+		f.Events[i].print(out)
 	}
 }
 

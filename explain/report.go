@@ -159,6 +159,15 @@ type Letter struct {
 	Replayed *int64       `json:"replayed,omitempty"` // absent: it is open
 	Let      string       `json:"let,omitempty"`      // what its record was fixed by, one expression per line
 	Place    string       `json:"place"`              // in the dead-letter topic
+	Fixed    *Fixed       `json:"fixed,omitempty"`    // what the record has become by Let, if its half rejects it otherwise
+}
+
+// Fixed is what a replay with a fix makes of the record, in the half of its dead letter.
+type Fixed struct {
+	Problem  string  `json:"problem,omitempty"`  // the reason that the current configuration cannot repeat the fix
+	Rejected *Reject `json:"rejected,omitempty"` // the record cannot be decoded even so
+	Awaits   *Reject `json:"awaits,omitempty"`
+	Events   []Event `json:"events"`
 }
 
 // Half is what became of the record in one half of the pipeline.

@@ -13,6 +13,7 @@ import (
 	"brine/ingest"
 	"brine/internal/fault"
 	"brine/service/brokers"
+	"brine/service/fixes"
 	"brine/service/former"
 )
 
@@ -77,7 +78,9 @@ func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition i
 		i := slices.IndexFunc(out, func(src explain.Source) bool { return src.Configured == by })
 		if i < 0 || cfgs[i] != cfg {
 			i = len(out)
-			out, cfgs = append(out, s.explainedBy(h.Pipeline, by)), append(cfgs, cfg)
+			src := s.explainedBy(h.Pipeline, by)
+			src.Fixed = func(half, let string) (*explain.Source, error) { return s.explainedFixed(p, half, let) }
+			out, cfgs = append(out, src), append(cfgs, cfg)
 		}
 		explainHalf(&out[i], h)
 	}
@@ -93,6 +96,22 @@ func (s *Service) explainedBy(p *config.Pipeline, by explain.Configured) explain
 		src.When = "pipelines." + p.Name + ".when"
 	}
 	return src
+}
+
+// explainedFixed returns the explain source of one half of a pipeline for a record that a replay fixed.
+func (s *Service) explainedFixed(p *config.Pipeline, half, let string) (*explain.Source, error) {
+	fix, err := fixes.Again(p, let)
+	if err != nil {
+		return nil, err
+	}
+	src := s.explainedBy(p, explain.Configured(""))
+	src.Schema = fix.Apply(src.Schema)
+	for _, h := range p.Halves() {
+		if h.Kind == half {
+			explainHalf(&src, h)
+		}
+	}
+	return &src, nil
 }
 
 func explainHalf(src *explain.Source, h config.Half) {

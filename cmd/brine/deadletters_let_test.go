@@ -71,6 +71,8 @@ func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 		}
 		if out := j.must("explain", "-c", j.file, j.topic, "0", "0"); !strings.Contains(out, "its dead letter was replayed, fixed by "+fix) {
 			t.Errorf("explain says\n%s", out)
+		} else if _, fixed, _ := strings.Cut(out, "with the fix, its rows:"); !strings.Contains(fixed, "row of "+j.table) || !strings.Contains(fixed, "newer: card") {
+			t.Errorf("explain does not show what the fix has written:\n%s", out)
 		}
 		if out := j.must("verify", "-c", j.file, "-q"); !strings.Contains(out, "nothing is missing") {
 			t.Errorf("verify takes what was fixed for lost:\n%s", out)

@@ -3,6 +3,7 @@ package operations
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -140,7 +141,14 @@ func (o *Operations) explain(of *client.ExplainJob) (jobs.Work, error) {
 					explain.Half
 				}{name, h})
 			}
-			for _, e := range p.Events {
+			events := p.Events
+			for j := range p.Letters {
+				if f := p.Letters[j].Fixed; f != nil {
+					events = slices.Concat(events, f.Events)
+				}
+				p.Letters[j].Fixed = nil // its rows and documents are results of their own
+			}
+			for _, e := range events {
 				for _, r := range e.Rows {
 					out.Result("row", struct {
 						pipeline
