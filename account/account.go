@@ -208,7 +208,7 @@ type Change struct {
 	Enabled *bool
 }
 
-// Change changes an account, and ends its sessions, so that new ones begin with its new state.
+// Change changes an account, and ends its sessions, so that new ones begin with its new state. It refuses to leave no enabled administrator.
 func (s *Store) Change(ctx context.Context, name string, c Change) (Account, error) {
 	defer s.changing()
 	var out Account
@@ -217,12 +217,20 @@ func (s *Store) Change(ctx context.Context, name string, c Change) (Account, err
 		if err != nil {
 			return ErrNotFound
 		}
+		if c.Role != nil || c.Enabled != nil {
+			// Two administrators that give up their role at the same time must not each count on the other. Before the first read of the
+			// transaction, because MySQL's later reads see the state of that one.
+			if _, err := tx.ExecContext(ctx, "UPDATE accounts SET enabled = enabled WHERE role = ?", string(Admin)); err != nil {
+				return err
+			}
+		}
 		a, err := scanAccount(tx.QueryRowContext(ctx, "SELECT "+accountColumns+" FROM accounts a WHERE a.name = ?", n))
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		} else if err != nil {
 			return err
 		}
+		administers := a.Enabled && a.Role == Admin
 		if c.Role != nil {
 			a.Role = *c.Role
 		}
@@ -235,6 +243,11 @@ func (s *Store) Change(ctx context.Context, name string, c Change) (Account, err
 		if err := checkRole(a.Role, a.Owner); err != nil {
 			return err
 		}
+		if administers && (!a.Enabled || a.Role != Admin) {
+			if err := othersAdminister(ctx, tx, a.ID); err != nil {
+				return err
+			}
+		}
 		a.Changed = at(s.now())
 		out = a
 		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET role = ?, owner = ?, enabled = ?, changed = ? WHERE id = ?",
@@ -246,6 +259,17 @@ func (s *Store) Change(ctx context.Context, name string, c Change) (Account, err
 	})
 	s.fresh.forget(out.ID)
 	return out, err
+}
+
+// othersAdminister returns an error if no other account is an enabled administrator.
+func othersAdminister(ctx context.Context, tx *sql.Tx, id int64) error {
+	var others int
+	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM accounts WHERE role = ? AND enabled = ? AND id <> ?", string(Admin), true, id).Scan(&others)
+	if err == nil && others == 0 {
+		err = &RuleError{"role", "is that of the only enabled administrator, and nobody could administrate accounts without one",
+			"make another account an administrator first"}
+	}
+	return err
 }
 
 // SetPassword changes an account's password, and ends its sessions.

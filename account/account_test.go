@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,7 +99,7 @@ func TestStore(t *testing.T) {
 
 var onBoth = map[string]func(*testing.T, *Store, *testenv.Clock){
 	"accounts": testAccounts, "sign in": testSignIn, "pauses": testPauses, "pauses at once": testPausesAtOnce, "sessions": testSessions,
-	"tokens": testTokens, "audit": testAudit, "imported": testImported, "own password": testOwnPassword, "roles": testRolesFollow,
+	"tokens": testTokens, "audit": testAudit, "imported": testImported, "own password": testOwnPassword, "roles": testRolesFollow, "last administrator": testLastAdministrator,
 }
 
 func testAccounts(t *testing.T, s *Store, _ *testenv.Clock) {
@@ -370,10 +371,55 @@ func testTokens(t *testing.T, s *Store, c *testenv.Clock) {
 	}
 }
 
+// testLastAdministrator checks that an administrator stays, also if two give up their role at the same time.
+func testLastAdministrator(t *testing.T, s *Store, _ *testenv.Clock) {
+	ctx := t.Context()
+	s.mustAdd(t, "one", "", Admin)
+	less, off, on, admin := Operator, false, true, Admin
+	for _, c := range []Change{{Role: &less}, {Enabled: &off}, {Role: &less, Enabled: &off}} {
+		if _, err := s.Change(ctx, "one", c); err == nil || !strings.Contains(err.Error(), "only enabled administrator") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if _, err := s.Change(ctx, "one", Change{Enabled: &on, Role: &admin}); err != nil {
+		t.Errorf("a change that takes nothing away: %v", err)
+	}
+	s.mustAdd(t, "two", "", Admin)
+	if _, err := s.Change(ctx, "two", Change{Enabled: &off}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Change(ctx, "one", Change{Enabled: &off}); err == nil {
+		t.Error("the other one is disabled")
+	}
+	for range 5 {
+		for _, name := range []string{"one", "two"} {
+			if _, err := s.Change(ctx, name, Change{Enabled: &on}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var g errgroup.Group
+		var left atomic.Int32
+		for _, name := range []string{"one", "two"} {
+			g.Go(func() error {
+				_, err := s.Change(ctx, name, Change{Enabled: &off})
+				if _, ok := errors.AsType[*RuleError](err); ok {
+					left.Add(1)
+					return nil
+				}
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil || left.Load() != 1 {
+			t.Fatalf("%d administrators are left, %v", left.Load(), err)
+		}
+	}
+}
+
 // testRolesFollow checks that a token has at most the role that its account has now.
 func testRolesFollow(t *testing.T, s *Store, c *testenv.Clock) {
 	ctx := t.Context()
 	a := s.mustAdd(t, "op", "op", Admin)
+	s.mustAdd(t, "another", "", Admin)
 	text, _, err := s.NewToken(ctx, a, "ci", Admin, c.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
