@@ -127,6 +127,23 @@ shows("a parcel is followed by anybody, live", async (t) => {
   assert.equal(await page.locator(".stations >> text=recorded late").count(), 1, "what came in its order is not late");
 });
 
+shows("a parcel with more scans than a page is shown whole", async (t) => {
+  const long = "LONG-777", at = Date.UTC(2026, 4, 1), scan = (n) => ({ waybill: long, action: "ARRIVED_AT", station: `S${n}`, at: at + n * 60_000, courier: "C1" });
+  await publish(dev, "courier.scans", "waybill", Array.from({ length: 250 }, (_, n) => scan(n)));
+  await until(async () => (await as("customer", `/api/v1/views/waybill?waybill=${long}&page_size=250`)).rows?.length === 250, "all are written");
+  const page = await open(t, null, dev.users + `/track?waybill=${long}`);
+  await page.locator("text=100 shown so far").waitFor();
+  await page.click("button:text('Load more')");
+  await page.locator("text=200 shown so far").waitFor();
+  await publish(dev, "courier.scans", "waybill", [scan(250), scan(251)]); // they push two out of the first page, which stay
+  await page.locator("text=202 shown so far").waitFor();
+  await page.click("button:text('Load more')");
+  await until(async () => await page.locator(".stations > li").count() === 252, "all are shown");
+  assert.equal(await page.locator("button:text('Load more')").count(), 0);
+  const stations = await page.locator(".stations .what span").allInnerTexts();
+  assert.deepEqual(stations, Array.from({ length: 252 }, (_, n) => `S${251 - n}`));
+});
+
 shows("many parcels are pasted", async (t) => {
   for (const [who, reason] of [["customer", ""], ["support", "案件 4711"]]) {
     const page = await open(t, who, dev.users + "/track");
@@ -181,7 +198,10 @@ shows("a customer signs in, finds orders and signs out", async (t) => {
   await page.fill("[name=order]", "C-STALE");
   await page.keyboard.press("Enter");
   await page.locator("text=All 1 shown").waitFor();
+  const asked = page.waitForRequest((request) => request.url().includes("/api/v1/views/user-orders?created.from"));
   await page.goto(dev.users + "/orders?created.from=2026-06-01&created.to=2026-06-01");
+  const query = new URL((await asked).url()).searchParams; // the day is the one of who looks, as the times of the list are
+  assert.deepEqual([query.get("created.from"), query.get("created.to")], ["2026-05-31T16:00:00.000Z", "2026-06-01T16:00:00.000Z"]);
   await page.locator("text=All 3 shown").waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Download CSV")]);
   assert.match(await readFile(await download.path(), "utf8"), /^\ufeffrow,[^\n]*\r\n[^\n]*C-CONFIRM/);
@@ -216,6 +236,22 @@ shows("a command's result is seen at once, and texts stay texts", async (t) => {
   await page.locator(".note:has-text('Done: Cancelled')").waitFor();
   assert.match(await text(page, ".detail dl"), /too many items/);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
+});
+
+shows("what was typed stays, when an order is opened and when its command is refused", async (t) => {
+  const page = await open(t, "customer", dev.users + "/orders");
+  await page.locator("text=C-STALE").waitFor();
+  await page.fill("[name=items]", "biscuits");
+  await page.click("text=C-STALE");
+  await page.locator(".detail dl").waitFor();
+  assert.equal(await page.inputValue("[name=items]"), "biscuits");
+  await page.route("**/commands/cancel", (route) => route.fulfill({ status: 429, headers: { "Retry-After": "60" }, contentType: "application/problem+json",
+    body: `{"type":"","title":"Too many requests","status":429,"detail":"come back later"}` }));
+  await page.click(".detail button:text('Cancel')");
+  await page.fill("dialog [name=reason]", "a long story");
+  await page.click("dialog button.danger");
+  await page.locator("dialog .failure:has-text('Too many requests')").waitFor();
+  assert.equal(await page.inputValue("dialog [name=reason]"), "a long story");
 });
 
 shows("an order that has changed meanwhile is shown as it is", async (t) => {
@@ -418,9 +454,18 @@ shows("an API that is away is said in place, and asked again", async (t) => {
   let halves = 0;
   await page.route("**/api/v1/views/user-orders?*", (route) => { halves++; return route.fulfill({ status: 200, contentType: "application/json", body: `{"rows": [` }); });
   await page.click("button:text('Try again')");
-  await until(() => halves === 1, "it is asked again");
+  await until(() => halves > 1, "half an answer is asked for again by itself");
   await page.locator(".failure:has-text('not responding')").waitFor();
   await page.unroute("**/api/v1/views/user-orders?*");
+  for (const [status, body] of [[503, `{"error": "x"}`], [409, `{"status": 409}`], [404, `[]`], [502, `<html>`], [400, `null`], [500, `{"type": 1, "detail": {}}`]]) {
+    await page.route("**/api/v1/views/user-orders?*", (route) => route.fulfill({ status, headers: { "Retry-After": "60" }, contentType: "application/json", body })); // of what is between
+    const answered = page.waitForResponse((response) => response.status() === status);
+    await page.click("button:text('Try again')");
+    await answered;
+    await page.locator(".failure").waitFor();
+    assert.doesNotMatch(await page.locator("main").innerText(), /undefined|TypeError|\[object/);
+    await page.unroute("**/api/v1/views/user-orders?*");
+  }
   await page.click("button:text('Try again')");
   await page.locator("text=/All \\d+ shown/").waitFor();
 });

@@ -78,6 +78,11 @@ function headerText(text: string): string {
 }
 
 export async function send(path: string, asked: Asked = {}): Promise<Response> {
+  return sent(path, asked, async (response) => response);
+}
+
+/** Sends a request until it has an answer that can be read, or will have none. */
+async function sent<T>(path: string, asked: Asked, read: (response: Response) => Promise<T>): Promise<T> {
   const method = asked.method ?? "GET";
   const headers: Record<string, string> = { ...asked.headers };
   if (asked.body !== undefined) headers["Content-Type"] = "application/json";
@@ -90,14 +95,14 @@ export async function send(path: string, asked: Asked = {}): Promise<Response> {
     let fault: Fault;
     try {
       const response = await fetch(path, init);
-      if (response.ok) return response;
+      if (response.ok) return await read(response); // half an answer is none
       fault = await faultOf(response);
     } catch (err) {
       if (asked.signal?.aborted) throw err;
       fault = new Fault({ type: "", title: "", status: 0, detail: "" });
     }
     if (fault.status === 401 && path !== "/api/v1/session" && path !== "/api/v1/me") signedOut();
-    const passing = fault.status === 0 || fault.status === 503 || fault.status === 429;
+    const passing = [0, 429, 502, 503, 504].includes(fault.status);
     if (!again || !passing || n >= times || fault.retryAfter > 10) throw fault;
     await pause(Math.max(fault.retryAfter * 1000, 150 * 2 ** n), asked.signal);
   }
@@ -105,20 +110,18 @@ export async function send(path: string, asked: Asked = {}): Promise<Response> {
 
 async function faultOf(response: Response): Promise<Fault> {
   const after = Number(response.headers.get("Retry-After")) || 0;
+  const problem: Problem = { type: "", title: response.statusText, status: response.status, detail: "" };
   try {
-    return new Fault(await response.json() as Problem, after);
-  } catch {
-    return new Fault({ type: "", title: response.statusText, status: response.status, detail: "" }, after);
-  }
+    const given = await response.json() as Partial<Problem> | null;
+    for (const name of ["type", "title", "detail", "request_id"] as const) if (typeof given?.[name] === "string") problem[name] = given[name];
+    if (Array.isArray(given?.errors)) problem.errors = given.errors;
+    if (given?.current) problem.current = given.current;
+  } catch { /* what is between here and brine has answered, with something else */ }
+  return new Fault(problem, after);
 }
 
 export async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
-  const response = await send(path, asked);
-  try {
-    return await response.json() as T;
-  } catch {
-    throw new Fault({ type: "", title: "", status: 0, detail: "" }); // half an answer is none
-  }
+  return sent(path, asked, async (response) => await response.json() as T);
 }
 
 /** A path with parameters; those without a value are left out. */

@@ -14,7 +14,7 @@ export interface Column<T> {
   long?: boolean;
 }
 
-const mostShown = 1000;
+export const mostShown = 1000;
 
 /** A table of rows with its CSV, which has all of them however many are shown. */
 export function List<T>({ label, rows, columns, file, children }: {

@@ -35,10 +35,10 @@ function questionOf(view: View, query: URLSearchParams): [string, string][] {
     for (const name of p.range ? [p.name, p.name + ".from", p.name + ".to"] : [p.name]) {
       for (const value of query.getAll(name)) {
         if (value === "") continue;
-        if (name.endsWith(".to") && /^\d{4}-\d\d-\d\d$/.test(value)) { // that day is among them
-          const next = new Date(value + "T00:00:00Z");
-          next.setUTCDate(next.getUTCDate() + 1);
-          out.push([name, Number.isNaN(next.getTime()) ? value : next.toISOString().slice(0, 10)]);
+        if (p.type === "time" && /^\d{4}-\d\d-\d\d$/.test(value)) { // a day begins when it does for who reads the times of the list
+          const at = new Date(value + "T00:00:00");
+          if (name.endsWith(".to")) at.setDate(at.getDate() + 1); // that day is among them
+          out.push([name, Number.isNaN(at.getTime()) ? value : at.toISOString()]);
         } else {
           out.push([name, value]);
         }
@@ -216,7 +216,9 @@ function Filters({ view, table, views }: { view: View; table: Table; views: View
     if (typeof wanted === "string") reason.value = wanted.trim();
     go(withQuery("/orders", to));
   };
-  const given = query.toString();
+  const asked = new URLSearchParams(query);
+  asked.delete("row"); // an order that is opened leaves what has been typed
+  const given = asked.toString();
   const rank = (p: Parameter): number => p.required ? 0 : p.name === table.state ? 3 : p.range ? 2 : 1; // what takes most room comes last
   return <form key={given + view.view} ref={form} class="filters" role="search" aria-label={t("filters")}
     onSubmit={(e) => { e.preventDefault(); apply(); }}>
@@ -279,15 +281,16 @@ function Detail({ rowKey, table, close, put, again }: {
   const run = async (of: Transition, upon: Row, fields: Record<string, string>): Promise<void> => {
     setBusy(of.command);
     setFailed(null);
-    setAsking(null);
     try {
       const { command, row: now, stale } = await give(table, upon, of.command, fields, because);
       const shownRow = now ?? null;
+      setAsking(null);
       if (!stale) {
         set({ row: shownRow });
         put(rowKey, shownRow);
       }
-      const back = table.commands.find((c) => c.from.includes(command.to) && command.to !== of.from[0] && shownRow === null);
+      const ways = table.commands.filter((c) => c.from.includes(command.to));
+      const back = ways.find((c) => c.to === state) ?? (shownRow === null && ways.length === 1 ? ways[0] : undefined);
       note.value = command.state === "overtaken" ? { text: t("overtaken", { detail: command.detail ?? "" }), bad: true }
         : command.state === "failed" ? { text: t("failed", { detail: command.detail ?? "" }), bad: true }
         : stale ? { text: t("stale") }
@@ -298,6 +301,7 @@ function Detail({ rowKey, table, close, put, again }: {
     } catch (e) {
       setFailed(e);
       if (e instanceof Fault && (e.status === 412 || e.status === 409)) { // how it is now is shown before it is decided again
+        setAsking(null);
         reload();
       }
     } finally {
@@ -306,6 +310,7 @@ function Detail({ rowKey, table, close, put, again }: {
   };
   const begin = (of: Transition): void => {
     if (!row) return;
+    setFailed(null);
     if (of.take.length > 0 || of.command === "delete") setAsking(of);
     else void run(of, row, {});
   };
@@ -315,7 +320,7 @@ function Detail({ rowKey, table, close, put, again }: {
     {loading && !row && <p>{t("loading")}</p>}
     {err !== undefined && (err instanceof Fault && err.status === 404 ? <p class="empty">{t("gone")}</p> : <Failure err={err} again={reload} />)}
     {answer && !row && <p class="empty">{t("removed")}</p>}
-    {failed !== null && <p class="failure" role="alert">{faultText(failed)}</p>}
+    {failed !== null && !asking && <p class="failure" role="alert">{faultText(failed)}</p>}
     {row && <>
       <dl>{fields.map(([name, value]) => <div key={name}>
         <dt>{term(name)}</dt>
@@ -333,9 +338,10 @@ function Detail({ rowKey, table, close, put, again }: {
         void run(asking, row, fields);
       }}>
         {asking.take.map((name) => <label key={name}>{term(name)}<input name={name} maxLength={500} /></label>)}
+        {failed !== null && <p class="failure" role="alert">{faultText(failed)}</p>}
         <div class="buttons">
-          <button class="danger">{term(asking.command)}</button>
-          <button type="button" onClick={() => setAsking(null)}>{t("cancelAction")}</button>
+          <button class="danger" disabled={busy !== ""}>{term(asking.command)}</button>
+          <button type="button" onClick={() => { setAsking(null); setFailed(null); }}>{t("cancelAction")}</button>
         </div>
       </form>
     </Dialog>}

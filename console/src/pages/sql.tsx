@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery, type Value } from "../lib/api";
 import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
+import { mostShown } from "../lib/list";
 import { goPrivately, takeFragment, usePlace } from "../lib/router";
 import { me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
 import { Failure, note, useAnswer, useTitle } from "../lib/ui";
@@ -141,18 +142,19 @@ export function SQL({ records }: { records?: boolean }) {
     {err !== null && <><Failure err={err} />{err instanceof Fault && err.problem.errors?.[0]?.line !== undefined &&
       <p class="hint">{t("at_line", { line: err.problem.errors[0].line, column: err.problem.errors[0].column ?? 1 })}</p>}</>}
     {answer && err === null && <section aria-live="polite">
-      <p class="foot"><span>{t("sqlStats", { returned: numberText(answer.stats.rows_returned), total: numberText(Math.round(answer.stats.total_ms)),
-        hbase: numberText(Math.round(answer.stats.hbase_ms)), read: numberText(answer.stats.rows_read), regions: numberText(answer.stats.regions) })}</span>
+      <p class="foot">{!plan && <span>{t("sqlStats", { returned: numberText(answer.stats.rows_returned), total: numberText(Math.round(answer.stats.total_ms)),
+        hbase: numberText(Math.round(answer.stats.hbase_ms)), read: numberText(answer.stats.rows_read), regions: numberText(answer.stats.regions) })}</span>}
         <button type="button" class="quiet" onClick={() => download("answer.csv", csv(answer.columns.map((c) => c.name), answer.rows))}>{t("csv")}</button></p>
       {answer.reached && <p class="hint">{t("reached", { bound: answer.reached })}</p>}
       {answer.rows.length === 0 ? <p class="empty">{t("none")}</p>
         : plan ? <Plan rows={answer.rows} />
         : <>{drawable(answer.columns, answer.rows) && <Chart columns={answer.columns} rows={answer.rows} />}<div class="scroll" tabIndex={0} role="group" aria-label={t("sql")}><table>
           <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}{record && <th scope="col">{t("record")}</th>}</tr></thead>
-          <tbody>{answer.rows.slice(0, 1000).map((row, i) => <tr key={i}>{row.map((value, j) =>
+          <tbody>{answer.rows.slice(0, mostShown).map((row, i) => <tr key={i}>{row.map((value, j) =>
             <td key={j} dir="auto" class={typeof value === "number" ? "number" : "cell"}>{shown(value)}</td>)}
             {record && <td><a href={record(row)}>{t("recordOf")}</a></td>}</tr>)}</tbody>
-        </table></div></>}
+        </table></div>
+        {answer.rows.length > mostShown && <p class="hint">{t("shownSoFar", { n: numberText(mostShown) })}</p>}</>}
     </section>}
   </>;
 }

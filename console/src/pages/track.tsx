@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, pause, watch, withQuery, type Page, type Row, type View } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { go, usePlace } from "../lib/router";
-import { me, reason, shown, spanText, t, term, timeText, useStore } from "../lib/store";
+import { me, numberText, reason, shown, spanText, t, term, timeText, useStore } from "../lib/store";
 import { Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 import type { Known } from "./orders";
 
@@ -83,6 +83,10 @@ function Timeline({ found, number }: { found: Found; number: string }) {
   const who = useStore(me);
   const [page, setPage] = useState<Page | null>(null);
   const [stale, setStale] = useState<unknown>(undefined); // undefined: live
+  const [rest, setRest] = useState<Row[]>([]); // behind the page: loaded, or pushed out of it by newer ones
+  const [behind, setBehind] = useState<string | null>(null); // where what follows rest begins; null: behind the page
+  const [failed, setFailed] = useState<unknown>(undefined), [loading, setLoading] = useState(false);
+  const all = useRef<Row[]>([]);
   const seen = useRef(new Set<string>());
   const [fresh, setFresh] = useState(new Set<string>()), [late, setLate] = useState(new Set<string>());
   useEffect(() => {
@@ -95,6 +99,7 @@ function Timeline({ found, number }: { found: Found; number: string }) {
         setFresh(new Set(added));
         setLate((all) => new Set([...all, ...added.filter((row) => newest >= 0 && next.rows.findIndex((r) => r.row === row) > newest)]));
         seen.current = new Set(next.rows.map((r) => r.row));
+        setRest(next.next_page_token === "" ? [] : all.current.filter((r) => !seen.current.has(r.row)));
         setPage(next);
         setStale(undefined);
       },
@@ -103,9 +108,28 @@ function Timeline({ found, number }: { found: Found; number: string }) {
     return () => stop.abort();
   }, [number, found.view.path, who]);
 
-  const rows = page?.rows ?? [];
+  const rows = useMemo(() => [...page?.rows ?? [], ...rest], [page, rest]);
+  all.current = rows;
+  const token = page?.next_page_token === "" ? "" : behind ?? page?.next_page_token ?? "";
+  const more = async (): Promise<void> => {
+    setLoading(true);
+    setFailed(undefined);
+    try {
+      const next = await ask<Page>(withQuery(found.view.path, [[found.field, number], ["page_token", token]]),
+        { reason: found.view.reason ? reason.value : undefined });
+      setRest((before) => {
+        const here = new Set(before.map((r) => r.row));
+        return [...before, ...next.rows.filter((r) => !seen.current.has(r.row) && !here.has(r.row))];
+      });
+      setBehind(next.next_page_token);
+    } catch (e) {
+      setFailed(e);
+    } finally {
+      setLoading(false);
+    }
+  };
   const refused = stale instanceof Fault && stale.status >= 400 && stale.status < 500 && stale.status !== 429;
-  const steps = useMemo(() => marked(rows, found), [page]);
+  const steps = useMemo(() => marked(rows, found), [rows]);
   return <section class="timeline" aria-labelledby="line-title">
     <div class="bar">
       <h2 id="line-title" dir="auto">{t("stations", { id: number })}</h2>
@@ -122,6 +146,9 @@ function Timeline({ found, number }: { found: Found; number: string }) {
         {s.gap !== null && <p class={s.gap > 86_400_000 ? "gap long" : "gap"}>{spanText(s.gap)}{s.gap > 86_400_000 && <em class="mark-text">{t("long")}</em>}</p>}
       </li>)}
     </ol>
+    {failed !== undefined && <Failure err={failed} again={() => { void more(); }} />}
+    {token !== "" && <p class="foot"><span>{t("shownSoFar", { n: numberText(rows.length) })}</span>
+      <button type="button" disabled={loading} onClick={() => { void more(); }}>{t("more")}</button></p>}
     {rows.length > 0 && <div class="buttons">
       <button type="button" onClick={() => { navigator.clipboard.writeText(location.href).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>
         {t("link")}</button>
