@@ -208,7 +208,8 @@ type Change struct {
 	Enabled *bool
 }
 
-// Change changes an account, and ends its sessions, so that new ones begin with its new state. It refuses to leave no enabled administrator.
+// Change changes an account, and ends its sessions, so that new ones begin with its new state. It refuses to leave no enabled
+// administrator.
 func (s *Store) Change(ctx context.Context, name string, c Change) (Account, error) {
 	defer s.changing()
 	var out Account
@@ -264,7 +265,8 @@ func (s *Store) Change(ctx context.Context, name string, c Change) (Account, err
 // othersAdminister returns an error if no other account is an enabled administrator.
 func othersAdminister(ctx context.Context, tx *sql.Tx, id int64) error {
 	var others int
-	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM accounts WHERE role = ? AND enabled = ? AND id <> ?", string(Admin), true, id).Scan(&others)
+	err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM accounts WHERE role = ? AND enabled = ? AND id <> ?", string(Admin), true, id).
+		Scan(&others)
 	if err == nil && others == 0 {
 		err = &RuleError{"role", "is that of the only enabled administrator, and nobody could administrate accounts without one",
 			"make another account an administrator first"}

@@ -38,7 +38,8 @@ type PurgePartition struct {
 // that was written several times, the last one counts.
 //
 // A letter that was fixed when it was replayed stays for as long as its record is in its own topic, because only its mark says how, and so
-// which rows it has become: without it they look as if no record accounted for them. Run writes it and its mark once more behind all others.
+// which rows it has become: without it they look as if no record accounted for them. Run writes it and its mark once more behind all
+// others.
 func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool) ([]Purge, error) {
 	if err := s.measure(ctx, Place{}); err != nil {
 		return nil, err
