@@ -33,8 +33,8 @@ func TestWhatAHalfAwaitsIsHidden(t *testing.T) {
 	}
 }
 
-// TestWhatAFixHasMadeIsHidden checks that neither the fix, nor the reason that it cannot be repeated, nor what it has made of a record shows
-// what is masked.
+// TestWhatAFixHasMadeIsHidden checks that neither the fix, nor the reason that it cannot be repeated, nor what it has made of a record
+// shows what is masked.
 func TestWhatAFixHasMadeIsHidden(t *testing.T) {
 	replayed, rejected := int64(1), &Reject{Reason: event.WrongType, Field: "user", Detail: `"planted" is no number`}
 	user := Field{Name: "user", Value: "planted", text: "planted"}
