@@ -39,14 +39,16 @@ type Options struct {
 type Proposal struct {
 	Records  int       `json:"records"`           // in the sample
 	Bad      int       `json:"bad"`               // records that are not JSON objects
+	Empty    int       `json:"empty,omitempty"`   // records without a value
 	Entity   string    `json:"entity,omitempty"`  // the field that identifies what a record is about
 	Partial  bool      `json:"partial,omitempty"` // changes lack fields that others of their entity have
 	Keys     []Key     `json:"keys"`              // the first is used
 	Versions []Version `json:"versions"`          // the first is used
 	Fields   []Field   `json:"-"`
 
-	opts     Options
-	encoding *encoding
+	opts       Options
+	encoding   *encoding
+	tombstones *tombstones // nil: a record without a value means nothing
 }
 
 // ErrSample is returned if nothing can be proposed for a sample.
@@ -69,6 +71,9 @@ func Of(ctx context.Context, o Options) (*Proposal, error) {
 	columns, err := p.declare(raw)
 	if err != nil {
 		return nil, err
+	}
+	if p.findTombstones(raw); p.tombstones != nil {
+		columns = nil
 	}
 	events, err := p.decode(ctx, raw)
 	if err == nil && p.times(events) {
@@ -95,10 +100,12 @@ func (p *Proposal) declare(raw []event.Record) ([]*column, error) {
 	}
 	profile := newProfile()
 	for i := range raw {
-		e.objects(raw[i].Value, profile.add)
+		if raw[i].Value != nil {
+			e.objects(raw[i].Value, profile.add)
+		}
 	}
 	if p.Bad = profile.bad; profile.records == profile.bad {
-		return nil, fmt.Errorf("%w: %s holds %d records, and none of them is a JSON object", ErrSample, p.opts.Source, profile.records)
+		return nil, fmt.Errorf("%w: %s holds %d records, and none of them is a JSON object", ErrSample, p.opts.Source, len(raw))
 	}
 	p.Fields = profile.infer(e.texts)
 	if e.changes != nil {
@@ -123,6 +130,10 @@ func (p *Proposal) weigh(s *sample) error {
 			p.Versions = c.versions(s, key[0])
 			p.Entity, p.Keys = strings.Join(namesOf(p.Fields, key), ", "), s.changeKeys(key, c.whole)
 		}
+	} else if t := p.tombstones; t != nil {
+		key := t.ofKeys(s)
+		p.Versions = []Version{s.byRecords(key[0])}
+		p.Entity, p.Keys = strings.Join(t.key, ", "), s.changeKeys(key, false)
 	} else if entity >= 0 {
 		p.Versions = s.versions(entity)
 		version := p.Versions[0].Field
@@ -168,6 +179,12 @@ func (p *Proposal) schema() event.Schema {
 	out := event.Schema{Version: -1, Format: e.format}
 	for _, f := range p.Fields {
 		out.Fields = append(out.Fields, f.Field)
+	}
+	if t := p.tombstones; t != nil {
+		out.Tombstones, out.Images.Deleted = true, t.gone
+		if t.json {
+			out.KeyFormat = event.JSONFormat{}
+		}
 	}
 	if e.changes == nil {
 		return out

@@ -34,7 +34,12 @@ func (s *sample) versions(entity int) []Version {
 		f, g := s.field(a.Field), s.field(b.Field)
 		return cmp.Or(cmp.Compare(a.Ties, b.Ties), cmp.Compare(s.counts[g], s.counts[f]))
 	})
-	return append(out, Version{Of: len(s.events), Ties: s.ties(entity, func(i int) int64 { return s.events[i].Record.Timestamp })})
+	return append(out, s.byRecords(entity))
+}
+
+// byRecords returns the time of the Kafka record as a version.
+func (s *sample) byRecords(entity int) Version {
+	return Version{Of: len(s.events), Ties: s.ties(entity, func(i int) int64 { return s.events[i].Record.Timestamp })}
 }
 
 // orders reports whether a field may be a version.

@@ -14,7 +14,7 @@ func (p *Proposal) YAML(choice int) []byte {
 	w := &writer{}
 	k, topic := &p.Keys[choice], name(p.opts.Topic)
 	w.line(0, "# brine.yaml for topic %s, proposed by brine init from %s.", p.opts.Topic, p.opts.Source)
-	w.line(0, "# %s were read%s. What this file says about values comes from those; review it before use.", records(p.Records), p.bad())
+	w.line(0, "# %s were read%s. What this file says about values comes from those; review it before use.", records(p.Records), p.empty()+p.bad())
 	if p.opts.Texts {
 		w.line(0, "# The pipeline reads JSON: send the file with brine publish, which turns each row into an object.")
 	}
@@ -109,6 +109,9 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 		w.line(2, "%s", setting)
 		w.line(2, "images: { deleted: %s }", c.gone)
 	}
+	if p.tombstones != nil {
+		p.tombstones.settings(w)
+	}
 	w.line(2, "fields:")
 	for _, f := range p.Fields {
 		w.line(3, "%s", declaration(f))
@@ -141,7 +144,9 @@ func (p *Proposal) columns(k *Key) []Field {
 // version writes the version, and the alternatives to it.
 func (p *Proposal) version(w *writer) {
 	best := p.Versions[0]
-	if best.Field == "" {
+	if p.tombstones != nil {
+		w.line(2, "# No version: a record without a value has only its own time.")
+	} else if best.Field == "" {
 		w.line(2, "# No version: no field orders the changes of one %s, so the time of the Kafka record does.", p.Entity)
 	} else {
 		w.line(2, "version: %-20s # orders the changes of one %s%s", best.Field, p.Entity, tied(best))
@@ -171,7 +176,11 @@ func tied(v Version) string {
 func declaration(f Field) string {
 	text := f.Type.String()
 	var more []string
-	if len(f.Path) > 0 {
+	if f.Place == event.WholeKey {
+		more = append(more, "path: $key")
+	} else if f.Place == event.InKey {
+		more = append(more, "path: ["+strings.Join(append([]string{`"$key"`}, quoted(f.Path)...), ", ")+"]")
+	} else if len(f.Path) > 0 {
 		more = append(more, "path: ["+strings.Join(quoted(f.Path), ", ")+"]")
 	}
 	if f.Type == event.Time && f.Format != event.RFC3339 {

@@ -150,6 +150,18 @@ func maxwellParcels() (out []sent) {
 	return append(out, sent{time: at, value: fmt.Appendf(nil, `{"database":"shop","table":"parcels","type":"table-alter","ts":%d,"sql":"alter"}`, at.UnixMilli())})
 }
 
+// compactedParcels returns records of a compacted topic, with keys of a form: twelve parcels, of which four are deleted.
+func compactedParcels(key string) (out []sent) {
+	for n := range 40 {
+		r := sent{partition: n % 12 % devPartitions, time: parcelTime.Add(time.Duration(n) * time.Second), key: fmt.Appendf(nil, key, fmt.Sprint("p", n%12))}
+		if n < 36 {
+			r.value = fmt.Appendf(nil, `{"name":"name %d","phone":"+47 %d"}`, n, n)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
 // TestInitOfFormats: for a topic of each format init writes a configuration that check accepts, and with which run and verify run.
 func TestInitOfFormats(t *testing.T) {
 	t.Parallel()
@@ -206,6 +218,10 @@ func TestInitOfFormats(t *testing.T) {
 			"city: { type: text, path: [to, city] }", "zip: { type: int, path: [to, zip] }", "key: md5(id, 4) + id + \"|\" + desc(at, ms)"}, 12},
 		"protobuf by a file": {[]string{"--schema", filepath.Join(dir, "p.proto"), "--message", "shop.Parcel"}, encodedParcels(protobufParcel()),
 			[]string{"format: protobuf", "schema: p.proto", "message: shop.Parcel", "at: time_ms", "version: at"}, 12},
+		"compacted": {nil, compactedParcels(`{"id":"%s"}`), []string{"40 records were read; 4 of them have no value.", "key_format: json", "deletes: tombstone ",
+			"images: { deleted: gone }", `id: { type: text, path: ["$key", id] }`, "key: md5(id, 4) + id\n", "row: entity"}, 12},
+		"compacted with plain keys": {nil, compactedParcels("%s"), []string{"4 of them have no value.", "deletes: tombstone ", "key: { type: text, path: $key }",
+			"key: md5(key, 4) + key\n"}, 12}, // those that are deleted are marked
 		"json behind ids": {[]string{"--registry", registry.URL()}, encodedParcels(func(id string, at int64, n int) []byte {
 			return append([]byte{0, 0, 0, 0, 3}, jsonParcel(id, at, n)...)
 		}), []string{"format: json", "framing: confluent"}, 12},
