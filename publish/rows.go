@@ -33,8 +33,8 @@ func newRows(t *text, s *Source) *rows {
 	return r
 }
 
-// separator returns what separates the values of a file that begins with this text: of event.Separators, the one that its first row, which names
-// the fields, has most often outside quotes. No later row decides, so that it is the same wherever a reader begins or is resumed.
+// separator returns what separates the values of a file that begins with this text: of event.Separators, the one that its first row, which
+// names the fields, has most often outside quotes. No later row decides, so that it is the same wherever a reader begins or is resumed.
 func separator(start []byte) byte {
 	var counts [len(event.Separators)]int
 	quoted := false
