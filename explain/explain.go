@@ -5,8 +5,8 @@
 // of sent. It writes nothing and joins no group.
 //
 // The path of an answer: record.go reads the record; decode.go makes its events; rows.go and documents.go compare what each would write
-// with what is stored; letters.go looks for its dead letters, and for what fixes of them have made; outcome.go draws the conclusion for each
-// half of a pipeline. report.go is the answer as JSON, print.go as text.
+// with what is stored; letters.go looks for its dead letters, and for what fixes of them have made; outcome.go draws the conclusion for
+// each half of a pipeline. report.go is the answer as JSON, print.go as text.
 package explain
 
 import (

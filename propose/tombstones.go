@@ -44,7 +44,8 @@ func (p *Proposal) findTombstones(raw []event.Record) {
 		p.Fields = append(p.Fields, f)
 	}
 	t.gone = free(p.Fields, "gone")
-	p.Fields = append(p.Fields, Field{Field: event.Field{Name: t.gone, Type: event.Bool}, Note: "set by brine: true if the record has no value"})
+	p.Fields = append(p.Fields, Field{Field: event.Field{Name: t.gone, Type: event.Bool},
+		Note: "set by brine: true if the record has no value"})
 	p.tombstones = t
 }
 
@@ -56,8 +57,8 @@ func free(fields []Field, name string) string {
 	return name
 }
 
-// fieldsOfKeys returns the fields in the records' keys: the members of objects, or the whole of texts. It returns nil if a record has no key
-// or keys are neither.
+// fieldsOfKeys returns the fields in the records' keys: the members of objects, or the whole of texts. It returns nil if a record has no
+// key or keys are neither.
 func fieldsOfKeys(raw []event.Record) []Field {
 	profile := newProfile()
 	for i := range raw {

@@ -14,7 +14,8 @@ func (p *Proposal) YAML(choice int) []byte {
 	w := &writer{}
 	k, topic := &p.Keys[choice], name(p.opts.Topic)
 	w.line(0, "# brine.yaml for topic %s, proposed by brine init from %s.", p.opts.Topic, p.opts.Source)
-	w.line(0, "# %s were read%s. What this file says about values comes from those; review it before use.", records(p.Records), p.empty()+p.bad())
+	w.line(0, "# %s were read%s. What this file says about values comes from those; review it before use.", records(p.Records),
+		p.empty()+p.bad())
 	if p.opts.Texts {
 		w.line(0, "# The pipeline reads JSON: send the file with brine publish, which turns each row into an object.")
 	}
