@@ -254,3 +254,28 @@ func TestFaultsNameTheField(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+func TestReads(t *testing.T) {
+	b := New([]event.Field{{Name: "phone", Type: event.Text}, {Name: "w", Type: event.Int}, {Name: "n", Type: event.Text}})
+	for _, let := range [][2]string{{"info", `n + phone`}, {"r", `100 / w`}, {"far", `info + "!"`}} {
+		if _, err := b.Let(let[0], 0, "let."+let[0], let[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.When("when", `far != "" && w > 1`); err != nil {
+		t.Fatal(err)
+	}
+	s := event.Schema{Fields: b.Fields(), Masked: []int{0, 3, 5}, Derive: b.Rules()}
+	for setting, want := range map[string]string{
+		"let.info": "***", "let.r": "why", "let.far": "***", "when": "***", "let.renamed": "***", "": "***",
+	} {
+		err, _ := errors.AsType[*event.Error](s.Hide(&event.Error{Reason: event.BadExpression, Field: setting, Detail: "why"}))
+		if err == nil || err.Detail != want || err.Field != setting {
+			t.Errorf("%s: %v, want the detail %s", setting, err, want)
+		}
+	}
+	values := []event.Value{event.TextValue("1"), event.IntValue(0), event.TextValue("n"), {}, {}, {}}
+	if _, err := b.Rules().KeepAll().Evaluator().Derive(values); err == nil || err.Field != "let.r" || err.Detail != "division by zero" {
+		t.Errorf("the reject of 100 / 0 is %+v", err)
+	}
+}

@@ -85,7 +85,7 @@ func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
 		v, err := e.eval(i, x, values)
 		switch {
 		case err != nil && x.local:
-			v = event.TextValue(err.Detail)
+			v = event.TextValue(err.Field + ": " + err.Detail)
 		case err != nil:
 			return err
 		}
@@ -128,7 +128,7 @@ func (e *Evaluator) failed(x *expression, fault string) *event.Error {
 	if len(null) > 0 {
 		fault += fmt.Sprintf("; %s null or absent: check %s == null first", isOrAre(null), null[0])
 	}
-	return (&event.Error{Reason: event.BadExpression, Detail: x.setting + ": " + fault}).Short()
+	return (&event.Error{Reason: event.BadExpression, Field: x.setting, Detail: fault}).Short()
 }
 
 func isOrAre(names []string) string {

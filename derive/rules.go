@@ -89,6 +89,19 @@ func (r *Rules) Sources(field string, stop ...string) []int {
 	return r.sources(&r.lets[i-r.record], stop, nil)
 }
 
+// Reads implements event.Deriver.
+func (r *Rules) Reads(setting string) (fields []int, known bool) {
+	if r.when != nil && r.when.setting == setting {
+		return r.sources(r.when, nil, nil), true
+	}
+	for i := range r.lets {
+		if r.lets[i].setting == setting {
+			return r.sources(&r.lets[i], nil, nil), true
+		}
+	}
+	return nil, false
+}
+
 func (r *Rules) sources(e *expression, stop []string, out []int) []int {
 	for _, f := range e.names {
 		if f >= r.record && !slices.Contains(stop, r.fields[f].Name) {

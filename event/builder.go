@@ -36,7 +36,11 @@ func (b *Builder) make(rec *Record, batch *Batch) *Error {
 	if err != nil && len(b.decoder.schema.Masked) > 0 {
 		err = b.decoder.schema.hide(err)
 	}
-	if err != nil && b.element >= 0 {
+	switch {
+	case err == nil || b.element < 0:
+	case err.Reason == BadExpression: // its field is the setting, whatever the element
+		err = &Error{Reason: err.Reason, Field: err.Field, Detail: "element " + strconv.Itoa(b.element) + ": " + err.Detail, Halts: err.Halts}
+	default:
 		err = &Error{Reason: err.Reason, Field: strings.TrimSuffix(strconv.Itoa(b.element)+"."+err.Field, "."), Detail: err.Detail,
 			Halts: err.Halts}
 	}

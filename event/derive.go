@@ -1,9 +1,14 @@
 package event
 
+import "strings"
+
 // Deriver computes fields from others and decides which events are kept. It may be shared.
 type Deriver interface {
 	// Evaluator returns an evaluator for one goroutine.
 	Evaluator() Evaluator
+	// Reads returns the positions of the record's fields from which the expression of a setting is computed; known is false if no
+	// expression has this setting.
+	Reads(setting string) (fields []int, known bool)
 }
 
 // Evaluator evaluates a Deriver for one decoder.
@@ -60,13 +65,14 @@ func (s Schema) Conditions(of, fields []string) (out []Condition) {
 }
 
 // Holds reports whether the condition that made field n holds for the event; n -1: there is none, and it holds. A condition without an
-// answer has made a Text with the reason. A condition that was not evaluated, as for an event made of a row, holds.
+// answer has made a Text, "SETTING: FAULT". A condition that was not evaluated, as for an event made of a row, holds.
 func (e *Event) Holds(n int) (bool, *Error) {
 	if n < 0 || e.Values[n].Null() {
 		return true, nil
 	}
 	if v := e.Values[n]; v.Type != Bool {
-		return false, &Error{Reason: BadExpression, Detail: string(v.Text())}
+		setting, fault, _ := strings.Cut(string(v.Text()), ": ")
+		return false, &Error{Reason: BadExpression, Field: setting, Detail: fault}
 	}
 	return e.Values[n].Bool(), nil
 }

@@ -11,6 +11,8 @@ type doubling struct{}
 
 func (d doubling) Evaluator() event.Evaluator { return d }
 
+func (doubling) Reads(string) ([]int, bool) { return nil, false }
+
 func (doubling) Derive(values []event.Value) (bool, *event.Error) {
 	switch n := values[1].Int(); n {
 	case 7:

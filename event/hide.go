@@ -14,7 +14,7 @@ const Hidden = "***"
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
 // Hide returns an error about a record without what it may quote, if the schema masks fields. The detail of a field that is declared and
-// not masked stays; a store's own words are removed.
+// not masked stays, and so does that of an expression that reads no masked field; a store's own words are removed.
 func (s *Schema) Hide(err error) error {
 	if len(s.Masked) == 0 || err == nil {
 		return err
@@ -29,15 +29,22 @@ func (s *Schema) Hide(err error) error {
 // hide is Hide for a reject.
 func (s *Schema) hide(e *Error) *Error {
 	out := *e
+	if e.Reason == BadExpression {
+		if setting, _, ok := strings.Cut(e.Detail, ": "); e.Field == "" { // a dead letter of an earlier version
+			if out.Detail = Hidden; ok {
+				out.Detail = setting + ": " + Hidden
+			}
+		} else if s.readsMasked(e.Field) {
+			out.Detail = Hidden
+		}
+		return &out
+	}
 	at := slices.IndexFunc(s.Fields, func(f Field) bool { return e.Field != "" && (f.Where() == e.Field || f.Name == e.Field) })
 	switch {
-	case at >= 0 && !slices.Contains(s.Masked, at) && e.Reason != BadExpression:
+	case at >= 0 && !slices.Contains(s.Masked, at):
 		return e
 	case at >= 0:
 		out.Detail = Hidden
-	case e.Reason == BadExpression:
-		setting, _, _ := strings.Cut(e.Detail, ": ")
-		out.Detail = setting + ": " + Hidden
 	case e.Reason == Refused || e.Reason == MappingRefused || e.Reason == Unknown:
 		out.Detail = Hidden
 	default:
@@ -46,6 +53,23 @@ func (s *Schema) hide(e *Error) *Error {
 		}
 	}
 	return &out
+}
+
+// readsMasked reports whether the expression of a setting may read a masked field, as one that the schema does not know may.
+func (s *Schema) readsMasked(setting string) bool {
+	derivers := []Deriver{s.Derive}
+	if s.Fix != nil {
+		derivers = append(derivers, s.Fix.Deriver)
+	}
+	for _, d := range derivers {
+		if d == nil {
+			continue
+		}
+		if fields, known := d.Reads(setting); known {
+			return slices.ContainsFunc(fields, func(f int) bool { return slices.Contains(s.Masked, f) })
+		}
+	}
+	return true
 }
 
 // concealed is an error whose text may quote a record.

@@ -35,14 +35,18 @@ var Rejects = []Reason{Undecodable, UnknownSchema, MissingField, WrongType, BadV
 // Error is a reject found while decoding an event or making its key.
 type Error struct {
 	Reason Reason
-	Field  string // path of the field in the record; empty if the whole record is meant
+	Field  string // path of the field in the record, or the setting of a BadExpression; empty if the whole record is meant
 	Detail string
 	Halts  bool // every later event would fail the same way until somebody acts: the partition halts, and no dead letter is written
 }
 
 func (e *Error) Error() string {
 	s := string(e.Reason)
-	if e.Field != "" {
+	switch {
+	case e.Field == "":
+	case e.Reason == BadExpression:
+		s += ": " + e.Field
+	default:
 		s += ": field " + e.Field
 	}
 	if e.Detail != "" {

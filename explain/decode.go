@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"brine/event"
 	"brine/ingest/deadletter"
@@ -54,8 +53,8 @@ func (s *Source) rejected(half string, reason event.Reason, err error) *Reject {
 	}
 	short := fault.Short()
 	out := &Reject{Half: half, Reason: short.Reason, Field: short.Field, Detail: short.Detail, Fix: deadletter.Fix(short.Reason)}
-	if setting, _, ok := strings.Cut(short.Detail, ": "); ok && short.Reason == event.BadExpression {
-		out.Where = s.where(setting)
+	if short.Reason == event.BadExpression {
+		out.Where = s.where(short.Field)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/event"
 	"brine/internal/term"
 	"brine/internal/when"
 	"brine/rowkey"
@@ -119,13 +120,7 @@ func (h *Half) print(out io.Writer) {
 func (r *Reject) String() string { return sentence(string(r.Reason), r.Field, r.Detail) }
 
 func sentence(reason, field, detail string) string {
-	if field != "" {
-		reason += ": field " + field
-	}
-	if detail != "" {
-		reason += ": " + detail
-	}
-	return reason
+	return (&event.Error{Reason: event.Reason(reason), Field: field, Detail: detail}).Error()
 }
 
 func (r *Reject) print(out io.Writer, indent string) {

@@ -116,7 +116,7 @@ func (w *writes) conditions(ev *event.Event) (out []Condition) {
 		}
 		holds, fault := ev.Holds(slices.IndexFunc(w.source.Schema.Fields, func(f event.Field) bool { return f.Name == setting }))
 		if c.Holds = holds; fault != nil {
-			c.Fault = fault.Detail
+			c.Fault = fault.Field + ": " + fault.Detail
 		} else if !holds {
 			c.Otherwise = otherwise
 		}

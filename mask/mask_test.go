@@ -55,6 +55,7 @@ func TestRejectsOfAWriterQuoteNothing(t *testing.T) {
 		{Verdict: event.Reject, Reason: event.Refused, Err: errors.New("row " + secret)},
 		{Verdict: event.Reject, Err: &event.Error{Reason: event.BadKey, Field: "phone", Detail: "too wide: " + secret}},
 		{Verdict: event.Reject, Err: &event.Error{Reason: event.BadKey, Field: "at", Detail: "too wide"}},
+		{Verdict: event.Reject, Err: &event.Error{Reason: event.BadExpression, Field: "let.x", Detail: `strconv "` + secret + `"`}},
 		{Verdict: event.Reject, Err: &event.Error{Reason: event.BadExpression, Detail: `let.x: strconv "` + secret + `"`}},
 		{Verdict: event.Reject, Err: &event.Error{Reason: event.Undecodable, Detail: `found "a\"` + secret + `" at byte 3`}},
 		{Verdict: event.Retry, Err: errors.New("10.0.0.1:16020 refused")},
@@ -69,6 +70,7 @@ func TestRejectsOfAWriterQuoteNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"mapping_refused: ***", "***", "bad_key: field phone: ***", "bad_key: field at: too wide", "bad_expression: let.x: ***",
+		"bad_expression: let.x: ***",
 		"undecodable: found *** at byte 3", "10.0.0.1:16020 refused"}
 	for i, f := range out.Failures {
 		if f.Err.Error() != want[i] {

@@ -149,6 +149,8 @@ type nothing struct{}
 
 func (n nothing) Evaluator() event.Evaluator { return n }
 
+func (nothing) Reads(string) ([]int, bool) { return nil, false }
+
 func (nothing) Derive([]event.Value) (bool, *event.Error) { return false, nil }
 
 func (nothing) DeriveTombstone([]event.Value) (bool, *event.Error) { return false, nil }

@@ -29,8 +29,8 @@ type deadlettersPurgeCmd struct {
 func (deadlettersPurgeCmd) Help() string {
 	return `Shows how many dead letters of each topic are older and how many of them were never replayed, and asks. Each partition is truncated
 before its first record that is not older: no younger dead letter is deleted, and an older one behind a younger one stays.
-Dead letters that were replayed stay closed. Those that were fixed (--let) are kept, with their fix, while their records are
-in their topic: verify knows their rows by them. Several pipelines, and both halves of each, may share a topic.
+Dead letters that were replayed stay closed. Those that brine deadletters replay --let has fixed are kept, with their fix,
+while their records are in their topic: verify knows their rows by them. Several pipelines, and both halves of each, may share a topic.
 
 Examples:
   brine deadletters purge -c brine.yaml --older-than 30d --dry-run
