@@ -168,6 +168,9 @@ func (k *seeker) spans(ctx context.Context, s *SeekSource) ([][]span, error) {
 	}
 	var at [3][]int64
 	for i, t := range []time.Time{k.opts.At.Add(-earliest), k.opts.At.Add(-before), k.opts.At.Add(soon)} {
+		if t.UnixMilli() < 0 {
+			t = time.UnixMilli(0) // brokers take what is before it for something else than a time
+		}
 		if at[i], err = k.opts.Offsets.At(ctx, s.Topic, t); err != nil {
 			return nil, err
 		}

@@ -16,6 +16,9 @@ func (l log) Starts(context.Context, string) ([]int64, error)     { return l.sta
 func (l log) StableEnds(context.Context, string) ([]int64, error) { return l.ends, nil }
 
 func (l log) At(_ context.Context, _ string, at time.Time) (out []int64, _ error) {
+	if at.UnixMilli() < 0 {
+		return nil, fmt.Errorf("%s has a meaning of its own to brokers", at)
+	}
 	for p := range l.starts {
 		n := max(int64(at.Sub(third)/time.Minute), l.starts[p])
 		if n >= l.ends[p] {
@@ -39,6 +42,7 @@ func TestWhereARecordMayLie(t *testing.T) {
 		{"the log begins later", log{[]int64{4000}, []int64{10_000}}, third.Add(5000 * time.Minute), "[[4999-5060] [5060-10000] [4000-4999]]", true},
 		{"all of it is gone", log{[]int64{9000}, []int64{10_000}}, third.Add(5000 * time.Minute), "[[9000-9000] [9000-10000] [9000-9000]]", true},
 		{"newer than the log", log{[]int64{0}, []int64{100}}, third.Add(5000 * time.Minute), "[[100-100] [100-100] [100-100]]", false},
+		{"a version that is hardly a time", log{[]int64{0}, []int64{100}}, time.UnixMilli(1), "[[0-0] [0-100] [0-0]]", false},
 		{"an empty partition", log{[]int64{7}, []int64{7}}, third.Add(5000 * time.Minute), "[[7-7] [7-7] [7-7]]", true},
 		{"no time", log{[]int64{0, 5}, []int64{10, 20}}, time.Time{}, "[[0-10 5-20]]", true},
 	} {
