@@ -98,7 +98,7 @@ func (b *Builder) Fix(name string, typ event.Type, setting, text string) error {
 		return &Fault{Text: fmt.Sprintf("its result is a time, but %s is declared %s; make it a text with string(…), or a number with ms(…)",
 			name, typ)}
 	}
-	b.add(event.Field{Name: Fixed(name), Type: e.typ, Made: true}, e)
+	b.add(event.Field{Name: name + " fixed", Type: e.typ, Made: true}, e)
 	return nil
 }
 

@@ -70,9 +70,6 @@ func (r *Rules) Beside(field string) bool {
 // When is the name of when in Sources.
 const When = ""
 
-// Fixed is the name in Sources of what replaces a field that is fixed.
-func Fixed(field string) string { return field + " fixed" }
-
 // Sources returns, by position, the fields on which a result depends: that of the let or condition that makes field, or that of When.
 // Derived fields are replaced by those from which they are made, except for the fields in stop.
 func (r *Rules) Sources(field string, stop ...string) []int {

@@ -62,9 +62,12 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 	return Written, overwritten(states)
 }
 
+// fixedBy describes the fix in one line.
+func (l *Letter) fixedBy() string { return "fixed by " + strings.ReplaceAll(l.Let, "\n", ", ") }
+
 // outcome returns the conclusion of a half that rejects the record, whose dead letter a replay has fixed.
 func (l *Letter) outcome(h *Half) (Outcome, string) {
-	why := "its dead letter was replayed, fixed by " + strings.ReplaceAll(l.Let, "\n", ", ")
+	why := "its dead letter was replayed, " + l.fixedBy()
 	if l.Fixed == nil {
 		return Written, why
 	}

@@ -37,24 +37,13 @@ func (r *Report) Print(out io.Writer) {
 
 func (p *Pipeline) print(out io.Writer) {
 	term.Println(out, "pipeline %s%s", p.Pipeline, configured[p.Configured])
-	if p.Awaits != nil {
-		term.Println(out, "  it cannot be decoded yet: %s", p.Awaits)
-	}
-	if p.Rejected != nil {
-		p.Rejected.print(out, "  ")
-	}
-	for i := range p.Events {
-		if len(p.Events) > 1 {
-			term.Println(out, "  event %d of %d", i+1, len(p.Events))
-		}
-		p.Events[i].print(out)
-	}
+	printMade(out, p.Awaits, p.Rejected, p.Events)
 	for _, l := range p.Letters {
 		state := "open"
 		if l.Replayed != nil {
 			state = "replayed " + when.Text(*l.Replayed)
 			if l.Let != "" {
-				state += ", fixed by " + strings.ReplaceAll(l.Let, "\n", ", ")
+				state += ", " + l.fixedBy()
 			}
 		}
 		term.Println(out, "  dead letter of its %s, of %s, %s, at %s: %s", l.Half, when.Text(l.Written), state, l.Place,
@@ -74,17 +63,22 @@ func (f *Fixed) print(out io.Writer, half string) {
 		return
 	}
 	term.Println(out, "  with the fix, its %s:", half)
-	if f.Awaits != nil {
-		term.Println(out, "  it cannot be decoded yet: %s", f.Awaits)
+	printMade(out, f.Awaits, f.Rejected, f.Events)
+}
+
+// printMade prints what is made of a record, or the reason that nothing is.
+func printMade(out io.Writer, awaits, rejected *Reject, events []Event) {
+	if awaits != nil {
+		term.Println(out, "  it cannot be decoded yet: %s", awaits)
 	}
-	if f.Rejected != nil {
-		f.Rejected.print(out, "  ")
+	if rejected != nil {
+		rejected.print(out, "  ")
 	}
-	for i := range f.Events {
-		if len(f.Events) > 1 {
-			term.Println(out, "  event %d of %d", i+1, len(f.Events))
+	for i := range events {
+		if len(events) > 1 {
+			term.Println(out, "  event %d of %d", i+1, len(events))
 		}
-		f.Events[i].print(out)
+		events[i].print(out)
 	}
 }
 

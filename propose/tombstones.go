@@ -34,14 +34,13 @@ func (p *Proposal) findTombstones(raw []event.Record) {
 	}
 	t := &tombstones{json: fields[0].Place == event.InKey}
 	for _, f := range fields {
-		t.key = append(t.key, f.Name)
 		if at := slices.IndexFunc(p.Fields, func(v Field) bool { return v.Name == f.Name }); at >= 0 && f.Place == event.InKey {
 			p.Fields[at] = f
-			continue
+		} else {
+			f.Name = free(p.Fields, f.Name)
+			p.Fields = append(p.Fields, f)
 		}
-		f.Name = free(p.Fields, f.Name)
-		t.key[len(t.key)-1] = f.Name
-		p.Fields = append(p.Fields, f)
+		t.key = append(t.key, f.Name)
 	}
 	t.gone = free(p.Fields, "gone")
 	p.Fields = append(p.Fields, Field{Field: event.Field{Name: t.gone, Type: event.Bool},

@@ -52,7 +52,7 @@ func New(p *config.Pipeline, texts []string) (*Fix, error) {
 	b, identity := derive.New(x.Of.Declared(fields)), p.Identity()
 	for _, i := range x.Of.Fields {
 		f := fields[i]
-		if err := b.Fix(f.Name, f.Type, "--let "+f.Name, byField[i]); err != nil {
+		if err := b.Fix(f.Name, f.Type, settingOf(f), byField[i]); err != nil {
 			return nil, fmt.Errorf("--let %s = %s: %w; see docs/filters.md", f.Name, byField[i], err)
 		}
 		x.texts = append(x.texts, f.Name+" = "+byField[i])
@@ -66,7 +66,8 @@ func New(p *config.Pipeline, texts []string) (*Fix, error) {
 		if slices.Contains(s.Masked, i) {
 			continue
 		}
-		for _, from := range rules.Sources(derive.Fixed(fields[i].Name)) {
+		reads, _ := rules.Reads(settingOf(fields[i]))
+		for _, from := range reads {
 			if slices.Contains(s.Masked, from) {
 				x.Reveals = append(x.Reveals, fields[i].Name+": "+fields[from].Name)
 			}
@@ -75,6 +76,9 @@ func New(p *config.Pipeline, texts []string) (*Fix, error) {
 	s.Fix = x.Of
 	return x, s.Validate()
 }
+
+// settingOf returns the name under which errors know the fix of a field.
+func settingOf(f event.Field) string { return "--let " + f.Name }
 
 func names(fields []event.Field) string {
 	var out []string

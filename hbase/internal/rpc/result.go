@@ -55,21 +55,21 @@ func NewResults(block []byte) Results {
 
 // Next decodes the next hbasepb.Result, encoded in b, as DecodeResult does. After an error there are no cells left.
 func (s *Results) Next(b []byte) (r Result, err error) {
+	block := s.block
+	s.block = nil // without a result nobody knows whose cells are next
 	head, err := wire.DecodeResultHead(b)
 	if err != nil {
-		s.block = nil
 		return r, err
 	}
 	if head.Inline {
 		m := new(hbasepb.Result)
 		if err := proto.Unmarshal(b, m); err != nil {
-			s.block = nil
 			return r, err
 		}
-		r, s.block, err = DecodeResult(m, s.block)
+		r, s.block, err = DecodeResult(m, block)
 		return r, err
 	}
-	r, s.block, err = takeCells(s.block, head.Cells, s.cells.take)
+	r, s.block, err = takeCells(block, head.Cells, s.cells.take)
 	r.Stale = head.Stale
 	return r, err
 }
