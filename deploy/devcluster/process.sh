@@ -78,7 +78,7 @@ running() {
   pid=$(cat "$run/$1/pid" 2>/dev/null) && [[ -n $pid ]] && ps -ww -o args= -p "$pid" 2>/dev/null | grep -qF -- "$run/$1/"
 }
 
-# wait_ready SERVER waits for the server's ready_SERVER line in its log and for its ports; on failure it shows the log's end.
+# wait_ready SERVER waits for the server's ready_SERVER line in its log and for its ports; on failure it shows why a server ended, as far as its log says, and the log's end.
 wait_ready() {
   local server=$1 dir=$run/$1 end=$((SECONDS + ready_seconds)) port
   until grep -qE -- "$("ready_$server")" "$dir/log" 2>/dev/null; do
@@ -90,6 +90,7 @@ wait_ready() {
       poll
       continue
     fi
+    grep -E -m 5 'ABORTING|FATAL|BindException' "$dir/log" >&2 || true
     tail -n 25 "$dir/log" >&2
     return 1
   done
