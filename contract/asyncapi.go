@@ -13,6 +13,9 @@ var media = map[string]string{JSON: "application/json", JSONArray: "application/
 var security = map[string]string{"plain": "plain", "scram-sha-256": "scramSha256", "scram-sha-512": "scramSha512",
 	"gssapi": "gssapi"}
 
+// draft07 is the version of JSON Schema that every tool for AsyncAPI reads.
+const draft07 = "application/schema+json;version=draft-07"
+
 // AsyncAPI returns an AsyncAPI 3.0 document in JSON of the topics, their brokers and their records.
 func (t *Terms) AsyncAPI() ([]byte, error) {
 	payload, err := t.payload()
@@ -23,16 +26,23 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 	if payload != nil {
 		message = message.with("payload", payload)
 	}
+	var beside object
 	if headers := t.headers(); headers != nil {
-		message = message.with("headers", headers)
+		beside = beside.with("headers", headers)
 	}
 	key := t.key()
 	if key == nil {
 		key = object{{"description", "all records of one entity have the same key, so that they stay in order in one partition"}}
 	}
-	message = message.with("bindings", object{{"kafka", object{{"key", key}, {"bindingVersion", "0.5.0"}}}})
+	beside = beside.with("bindings", object{{"kafka", object{{"key", key}, {"bindingVersion", "0.5.0"}}}})
+	message = append(message, beside...)
 	servers, schemes := t.servers()
-	components := object{{"messages", object{{t.Pipeline, message}}}}
+	messages := object{{t.Pipeline, message}}
+	if t.Schema.Tombstones {
+		messages = messages.with(t.tombstone(), append(object{{"name", t.tombstone()}, {"summary", deletes},
+			{"payload", object{{"schemaFormat", draft07}, {"schema", object{{"type", "null"}}}}}}, beside...))
+	}
+	components := object{{"messages", messages}}
 	if schemes != nil {
 		components = components.with("securitySchemes", schemes)
 	}
@@ -53,14 +63,26 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 	}), nil
 }
 
+// tombstone is the name of the message without a payload.
+func (t *Terms) tombstone() string { return t.Pipeline + "_tombstone" }
+
 // channels describes each topic as a channel, and receiving from it as an operation. If a pattern selects the topics, the only channel has
 // no address, as AsyncAPI requires for addresses that are known only at run time.
 func (t *Terms) channels(servers []any) (channels, operations object) {
+	names := []string{t.Pipeline}
+	if t.Schema.Tombstones {
+		names = append(names, t.tombstone())
+	}
 	add := func(name string, address any, bindings object) {
-		channels = channels.with(name, object{{"address", address}, {"servers", servers},
-			{"messages", object{{t.Pipeline, object{{"$ref", "#/components/messages/" + t.Pipeline}}}}}, {"bindings", bindings}})
+		var messages object
+		var received []any
+		for _, m := range names {
+			messages = messages.with(m, object{{"$ref", "#/components/messages/" + m}})
+			received = append(received, object{{"$ref", "#/channels/" + name + "/messages/" + m}})
+		}
+		channels = channels.with(name, object{{"address", address}, {"servers", servers}, {"messages", messages}, {"bindings", bindings}})
 		operations = operations.with("receive_"+name, object{{"action", "receive"}, {"channel", object{{"$ref", "#/channels/" + name}}},
-			{"messages", []any{object{{"$ref", "#/channels/" + name + "/messages/" + t.Pipeline}}}}})
+			{"messages", received}})
 	}
 	for _, topic := range t.Topics {
 		name := topic
@@ -87,7 +109,7 @@ func (t *Terms) payload() (any, error) {
 	if err != nil || value == nil {
 		return nil, err
 	}
-	return object{{"schemaFormat", "application/schema+json;version=draft-07"}, {"schema", t.plain(value)}}, nil
+	return object{{"schemaFormat", draft07}, {"schema", t.plain(value)}}, nil
 }
 
 // plain returns a schema without keywords that draft 07 names differently.

@@ -117,6 +117,9 @@ func avroScalar(f *event.Field) any {
 	case event.Bytes:
 		return "bytes"
 	case event.Decimal:
+		if !f.Decimal { // its scale is the publisher's choice; a text keeps whatever it is
+			return "string"
+		}
 		return object{{"type", "bytes"}, {"logicalType", "decimal"}, {"precision", 38}, {"scale", f.Scale}}
 	case event.TimeMS:
 		return object{{"type", "long"}, {"logicalType", "timestamp-millis"}}

@@ -313,6 +313,66 @@ func TestKeysAndHeaders(t *testing.T) {
 	}
 }
 
+const compacted = `
+    %s
+    key_format: json
+    deletes: tombstone
+    images: { deleted: gone }
+    fields: { id: { type: text, path: $key.id }, name: text, gone: bool }
+    rows: [ { table: t, set: { "e:n": name, "e:d": gone } } ]
+registry: { url: "http://localhost:8081" }
+`
+
+// TestTombstones checks that a record without a value is described where it is a delete, and only there.
+func TestTombstones(t *testing.T) {
+	p := declared(t, "id", fmt.Sprintf(compacted, "format: json"))
+	if why := verdict(t, p, event.Record{Key: []byte(`{"id":"a"}`), Timestamp: now}); why != "" {
+		t.Fatalf("rejected as %s", why)
+	}
+	text := document(t, p, "")
+	s := compile(t, text)
+	for value, fits := range map[string]bool{`null`: true, `{"name":"x"}`: true, `{}`: true, `5`: false, `{"name":5}`: false} {
+		if err := valid(t, s, []byte(value)); (err == nil) != fits {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+	if !bytes.Contains(text, []byte("A record without a value")) {
+		t.Errorf("it does not say what a record without a value is:\n%s", text)
+	}
+	without := declared(t, "id", strings.Replace(fmt.Sprintf(compacted, ""), "deletes: tombstone\n    images: { deleted: gone }", "", 1))
+	if err := valid(t, compile(t, document(t, without, "")), []byte("null")); err == nil {
+		t.Error("null fits although it is a dead letter")
+	}
+	for _, format := range []string{"json", "avro", "protobuf"} {
+		var root struct {
+			Channels   map[string]struct{ Messages map[string]any }
+			Operations map[string]struct{ Messages []any }
+			Components struct {
+				Messages map[string]struct {
+					Summary  string
+					Payload  struct{ Schema json.RawMessage }
+					Bindings struct{ Kafka struct{ Key map[string]any } }
+				}
+			}
+		}
+		var all map[string]any
+		text := document(t, declared(t, "id", fmt.Sprintf(compacted, "format: "+format)), contract.AsyncAPILanguage)
+		if err := errors.Join(json.Unmarshal(text, &root), json.Unmarshal(text, &all)); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, all, all)
+		end := root.Components.Messages["p_tombstone"]
+		var payload any
+		if err := json.Unmarshal(end.Payload.Schema, &payload); err != nil {
+			t.Fatalf("%s: no message without a payload in\n%s", format, text)
+		}
+		if fmt.Sprint(payload) != "map[type:null]" || end.Bindings.Kafka.Key["required"] == nil ||
+			len(root.Channels["p"].Messages) != 2 || len(root.Operations["receive_p"].Messages) != 2 {
+			t.Errorf("%s: a tombstone is not described in\n%s", format, text)
+		}
+	}
+}
+
 // TestAsyncAPI checks that every reference resolves, that nothing secret is in it, and that the payload is the schema.
 func TestAsyncAPI(t *testing.T) {
 	text := document(t, declared(t, `id + "|" + asc(shop)`, beside), contract.AsyncAPILanguage)
@@ -456,6 +516,40 @@ func TestOwnLanguages(t *testing.T) {
 	fields := slices.DeleteFunc(p.Schema().Fields, func(f event.Field) bool { return f.Name == "num" }) // already a text
 	if unfit := compiled.Message("P").Check(fields); len(unfit) > 0 {
 		t.Errorf("%+v in\n%s", unfit, text)
+	}
+}
+
+// TestDecimalOfAvro checks that a decimal whose scale nobody declared keeps its fraction, and that a declared scale is stated.
+func TestDecimalOfAvro(t *testing.T) {
+	for declaration, want := range map[string]string{
+		`decimal`: `[null string]`,
+		`{ type: decimal, from: decimal, scale: 2 }`: `[null map[logicalType:decimal precision:38 scale:2 type:bytes]]`,
+	} {
+		p := declared(t, "id", strings.Replace(fmt.Sprintf(registered, "avro"), "f: float", "f: "+declaration, 1))
+		text := document(t, p, "")
+		var root struct {
+			Fields []struct {
+				Name string
+				Type any
+			}
+		}
+		if err := json.Unmarshal(text, &root); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range root.Fields {
+			if got := fmt.Sprint(f.Type); f.Name == "f" && got != want {
+				t.Errorf("%s: got %s, want %s", declaration, got, want)
+			}
+		}
+		schema, err := avro.Parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range p.Schema().Fields {
+			if there, err := schema.Fits(f); err != nil || !there {
+				t.Errorf("%s: %v, %v in\n%s", f.Name, there, err, text)
+			}
+		}
 	}
 }
 

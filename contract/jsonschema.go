@@ -16,6 +16,9 @@ func (t *Terms) JSONSchema() ([]byte, error) {
 	}
 	out := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Records of topic " + t.Topic},
 		{"description", t.about()}}
+	if t.Schema.Tombstones {
+		value = nullable(value)
+	}
 	out = append(out, value...)
 	var defs object
 	if key := t.key(); key != nil {
@@ -47,8 +50,14 @@ func (t *Terms) about() string {
 	if s := &t.Schema; s.Version < 0 && s.Position == nil {
 		said = append(said, "The time of the Kafka record orders changes of one row.")
 	}
+	if t.Schema.Tombstones {
+		said = append(said, deletes)
+	}
 	return strings.Join(said, " ")
 }
+
+// deletes is what a publisher should know about tombstones.
+const deletes = "A record without a value (null in Kafka, not the text null) is a delete of what its key names."
 
 func quoted(text string) string { return string(must(marshal(text))) }
 
@@ -309,19 +318,30 @@ func (t *Terms) says(n *tree) string {
 	case event.Bytes:
 		parts = append(parts, "bytes in base64")
 	case event.Decimal:
-		parts = append(parts, "at most 38 digits, all of which are kept")
+		parts = append(parts, t.decimal(f)+"at most 38 digits, all of which are kept")
 	case event.Time:
 		if format, err := event.ParseTimeFormat(f.Format, f.Zone); err == nil {
 			parts = append(parts, strings.TrimSuffix(format.Expects()+" in "+f.Zone, " in "))
 		}
 	}
-	if f.Decimal {
+	if f.Decimal && t.Format != Avro {
 		parts = append(parts, "a decimal as Kafka Connect writes it, bytes in base64")
 	}
 	if f.Convert.Enum != nil && f.Convert.Else != "" {
 		parts = append(parts, "one of "+strings.Join(sorted(f.Convert.Enum), ", ")+"; anything else means "+f.Convert.Else)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// decimal says how a decimal is written where no type of the format's own keeps it.
+func (t *Terms) decimal(f *event.Field) string {
+	switch {
+	case t.Format == Avro && !f.Decimal:
+		return "a decimal number as a text, such as 12.50, or bytes of the logical type decimal with the publisher's own scale; "
+	case t.Format == Protobuf && !t.packets():
+		return "a decimal number as a text, such as 12.50; "
+	}
+	return ""
 }
 
 func sorted(table map[string]string) (keys []string) {
