@@ -98,6 +98,19 @@ var keyless = map[event.Type]string{
 	event.Bytes: "declare it text if the bytes are text, or use another field in the key",
 }
 
+// keyless returns the field of the event that fills a field of the key if keys cannot use its type; else nil.
+func (r *Rows) keyless(name string) *Field {
+	if f := r.pipeline.field(r.eventField(name)); f != nil && keyless[f.eventType()] != "" {
+		return f
+	}
+	return nil
+}
+
+func (l *loader) checkKeyless(t *Table, r *Rows, f *Field) {
+	l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes,
+		"the key of "+t.Name+" contains it, but it is "+f.Type+", which cannot be part of a key", keyless[f.eventType()])
+}
+
 // checkKeyFields checks the fields that entries of rows contribute to a table's key.
 func (l *loader) checkKeyFields(c *Config, t *Table) {
 	if len(t.rowKeys) == 0 {
@@ -105,10 +118,9 @@ func (l *loader) checkKeyFields(c *Config, t *Table) {
 	}
 	for _, r := range writers(c, t.Name) {
 		for _, name := range t.rowKeys.Fields() {
-			if f := r.pipeline.field(r.eventField(name)); f != nil && keyless[f.eventType()] != "" {
-				l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes,
-					"the key of "+t.Name+" contains it, but it is "+f.Type+", which cannot be part of a key", keyless[f.eventType()])
-			} else if f != nil {
+			if f := r.keyless(name); f != nil {
+				l.checkKeyless(t, r, f)
+			} else if f := r.pipeline.field(r.eventField(name)); f != nil {
 				if place, _ := f.place(); !place.Replayable() {
 					l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldPath,
 						"the key of "+t.Name+" contains it: "+f.moves(), "use a field of the record's content in the key")

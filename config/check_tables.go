@@ -176,7 +176,7 @@ func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok
 	for i, k := range list {
 		key, err := rowkey.Parse(k.Key, r.keyFields())
 		if err != nil {
-			l.keyError(t.keySetting(i), r, entries, err)
+			l.keyError(t, i, r, entries, err)
 			ok = false
 		}
 		keys = append(keys, rowkey.KeyFrom{From: int64(k.From), Key: key})
@@ -184,11 +184,18 @@ func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok
 	return keys, ok
 }
 
-// keyError reports an error of rowkey at its position within the expression.
-func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
+// keyError reports an error of rowkey at its position within the table's key i, or at the field of a type that no key takes.
+func (l *loader) keyError(t *Table, i int, r *Rows, entries int, err error) {
+	setting := t.keySetting(i)
 	message, fix := advise(err, "brine key explain describes the language")
 	offset := 0
 	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
+		if f := r.keyless(e.Field); f != nil {
+			if len(t.rowKeys) == 0 { // else checkKeyFields reports it
+				l.checkKeyless(t, r, f)
+			}
+			return
+		}
 		offset = e.Offset
 	}
 	switch {

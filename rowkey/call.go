@@ -117,7 +117,9 @@ func (c *call) field(types ...Type) (field, error) {
 	if f.typ == Time && c.Name != "geohash" {
 		fix += fmt.Sprintf("; write asc(%s, ms, text) for digits", f.name)
 	}
-	return f, c.wrong(f.name+" is "+f.typ.one(), fix)
+	e := syntaxError(c.taken, f.name+" is "+f.typ.one(), fix)
+	e.Field = f.name
+	return f, e
 }
 
 func joinTypes(types []Type) string {

@@ -12,6 +12,7 @@ type SyntaxError struct {
 	Offset int    // byte offset in the expression
 	Msg    string // what is wrong
 	Fix    string // what to write instead
+	Field  string // the field that a function does not take, for its type; empty if the mistake is another
 	Rule   string // the rule of Lint that describes the mistake, ambiguous or random; empty if there is none
 }
 
