@@ -223,7 +223,7 @@ func (l *loader) lintKeys(c *Config, t *Table) {
 }
 
 func (l *loader) lintOptions(c *Config, t *Table) rowkey.LintOptions {
-	o := rowkey.LintOptions{EventRows: t.Row == rowEvent, Regions: max(t.Regions, len(t.Splits)+1), Times: c.KeyTimes(t)}
+	o := rowkey.LintOptions{EventRows: t.Row == rowEvent, Regions: max(t.Regions, len(t.Splits)+1)}
 	for i, text := range t.Queries {
 		q, err := rowkey.ParseQuery(text)
 		if err != nil {

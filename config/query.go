@@ -113,7 +113,8 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 				continue
 			}
 			words := declared.field(f.Name).Type == string(indexer.Text)
-			x.Fields = append(x.Fields, query.IndexField{Name: f.Name, Field: f.Field, Type: keyType(p, f.Field), Words: words})
+			x.Fields = append(x.Fields, query.IndexField{Name: f.Name, Field: f.Field, Type: keyType(p, f.Field),
+				Unit: keyUnits[p.field(f.Field).eventType()], Words: words})
 		}
 		if x.Newest == "" {
 			at, _ := p.versionFields()
@@ -141,28 +142,6 @@ func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	}
 	return types
 }
-
-// KeyTimes returns the fields that the table's keys can name and that are times finer than milliseconds, which keys hold as integers, with
-// their units.
-func (c *Config) KeyTimes(t *Table) map[string]string {
-	times := map[string]string{}
-	add := func(name string, f *Field) {
-		if f != nil && fineUnits[f.eventType()] != "" {
-			times[name] = fineUnits[f.eventType()]
-		}
-	}
-	for _, r := range writers(c, t.Name) {
-		for i := range r.pipeline.Fields {
-			add(r.pipeline.Fields[i].Name, &r.pipeline.Fields[i])
-		}
-		for _, as := range r.As {
-			add(as.Name, r.pipeline.field(as.Field))
-		}
-	}
-	return times
-}
-
-var fineUnits = map[event.Type]string{event.TimeUS: "microsecond", event.TimeNS: "nanosecond"}
 
 // API returns the options of `brine serve` without the stores: all views, and the tables that pipelines write.
 func (c *Config) API() (serve.Options, error) {

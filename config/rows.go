@@ -94,6 +94,15 @@ func (r *Rows) keyType(name string) rowkey.Type {
 	return keyType(r.pipeline, r.eventField(name))
 }
 
+// keyField returns a field of the key.
+func (r *Rows) keyField(name string) rowkey.Field {
+	f := rowkey.Field{Name: name, Type: r.keyType(name)}
+	if from := r.pipeline.field(r.eventField(name)); from != nil {
+		f.Unit = keyUnits[from.eventType()]
+	}
+	return f
+}
+
 // keyFields returns the fields that a key can use.
 func (r *Rows) keyFields() []rowkey.Field {
 	names := make([]string, 0, len(r.pipeline.Fields))
@@ -109,7 +118,7 @@ func (r *Rows) keyFields() []rowkey.Field {
 	var out []rowkey.Field
 	for i, name := range names {
 		if !slices.Contains(names[:i], name) {
-			out = append(out, rowkey.Field{Name: name, Type: r.keyType(name)})
+			out = append(out, r.keyField(name))
 		}
 	}
 	return out

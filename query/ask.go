@@ -140,7 +140,7 @@ func (v *View) reads(q *Question, whole bool) error {
 // *Fault.
 func (t Table) Question(ask Request) (*Question, error) {
 	q := &Question{table: t, limit: max(0, ask.Limit), deleted: ask.Deleted, after: string(ask.After)}
-	where, err := parseWhere(t.keyTypes(), ask.Args)
+	where, err := parseWhere(t.keyFields(), ask.Args)
 	if err == nil {
 		err = refused(t.CheckToken(where, ""))
 	}

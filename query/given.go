@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/rowkey"
 )
@@ -67,24 +68,25 @@ type Parameter struct {
 	Arg
 	Required bool
 	Type     rowkey.Type
-	Words    bool // found by its words
-	List     bool // several values are allowed
+	Unit     time.Duration // see rowkey.Field
+	Words    bool          // found by its words
+	List     bool          // several values are allowed
 }
 
 // Parameters returns the arguments of the view, starting with those that every question gives.
 func (v *View) Parameters() []Parameter {
 	var out []Parameter
-	types := v.Table.keyTypes()
+	fields := v.Table.keyFields()
 	for i, a := range v.args() {
 		p := Parameter{Arg: a, Required: i < len(v.Where), Words: v.wordsOf(a)}
 		var indexed bool
 		if x := v.Table.Index; x != nil && v.Get == nil {
 			if f, err := x.of(a.Field); err == nil {
-				p.Type, indexed = f.Type, true
+				p.Type, p.Unit, indexed = f.Type, f.Unit, true
 			}
 		}
-		if t, ok := types[a.Field]; ok {
-			p.Type = t
+		if f, ok := fields[a.Field]; ok {
+			p.Type, p.Unit = f.Type, f.Unit
 		}
 		p.List = indexed && !p.Required && !p.Words
 		out = append(out, p)
@@ -95,9 +97,9 @@ func (v *View) Parameters() []Parameter {
 // KeyFields returns the fields that identify a row of the table.
 func (t Table) KeyFields() []rowkey.Field {
 	var out []rowkey.Field
-	types := t.keyTypes()
+	fields := t.keyFields()
 	for _, name := range t.Keys.Fields() {
-		out = append(out, rowkey.Field{Name: name, Type: types[name]})
+		out = append(out, fields[name])
 	}
 	return out
 }
@@ -111,7 +113,7 @@ func (t Table) RowsOf(fields map[string]string) ([][]byte, error) {
 		if !ok {
 			return nil, &Fault{Arg: f.Name, Msg: "is missing", Fix: "give all fields of the key: " + strings.Join(t.Keys.Fields(), ", ")}
 		}
-		v, err := ParseValue(f.Type, text)
+		v, err := ParseValue(f, text)
 		if err != nil {
 			return nil, &Fault{Arg: f.Name, Msg: err.Error()}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"brine/rowkey"
 	"brine/search"
@@ -18,12 +19,16 @@ type Index struct {
 	Replaced bool // each change replaces the whole document: a null field is not in the document, though the row may keep an older value
 }
 
+// day is the unit of dates.
+const day = 24 * time.Hour
+
 // IndexField is a field of an index and the field it was written from.
 type IndexField struct {
-	Name  string      // in the index
-	Field string      // in the table's key and columns
-	Type  rowkey.Type // of its values
-	Words bool        // a Text that is found by its words, not as a whole
+	Name  string        // in the index
+	Field string        // in the table's key and columns
+	Type  rowkey.Type   // of its values
+	Words bool          // a Text that is found by its words, not as a whole
+	Unit  time.Duration // see rowkey.Field
 }
 
 // fills reports whether an event's field from is written to the index's field name.
@@ -147,7 +152,7 @@ func (f *IndexField) values(text string) ([]any, error) {
 
 // value parses one value into the form of a query.
 func (f *IndexField) value(text string) (any, error) {
-	v, err := ParseValue(f.Type, text)
+	v, err := ParseValue(rowkey.Field{Type: f.Type, Unit: f.Unit}, text)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +163,9 @@ func (f *IndexField) value(text string) (any, error) {
 		return v.Float(), nil
 	case rowkey.Bool:
 		return v.Int != 0, nil
+	}
+	if f.Unit == day {
+		return v.Int * day.Milliseconds(), nil // documents hold its midnight
 	}
 	return v.Int, nil // of an Int or a Time
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,6 +18,8 @@ var ordersIndex = &Index{Name: "orders", Newest: "created", Fields: []IndexField
 	{Name: "lines", Field: "lines", Type: rowkey.Int},
 	{Name: "total", Field: "total", Type: rowkey.Float},
 	{Name: "gift", Field: "gift", Type: rowkey.Bool},
+	{Name: "day", Field: "day", Type: rowkey.Int, Unit: 24 * time.Hour},
+	{Name: "paid", Field: "paid", Type: rowkey.Int, Unit: time.Microsecond},
 }}
 
 func TestConditionsBecomeClauses(t *testing.T) {
@@ -37,6 +40,9 @@ func TestConditionsBecomeClauses(t *testing.T) {
 		{"total=1,2.5", search.Terms{Field: "total", Values: []any{1.0, 2.5}}},
 		{"created=..2025-06-01", search.Range{Field: "created", To: int64(1748736000000)}},
 		{"gift=true", search.Term{Field: "gift", Value: true}},
+		{"day=2013-01-31", search.Term{Field: "day", Value: int64(1359590400000)}}, // as documents hold it
+		{"day=15736..", search.Range{Field: "day", From: int64(1359590400000)}},
+		{"paid=2013-01-31T08:00:00.000001Z", search.Term{Field: "paid", Value: int64(1359619200000001)}},
 	} {
 		q, err := ordersIndex.Query([]string{tt.in})
 		want := search.Query{Index: "orders", Filter: []search.Clause{tt.want}, Sort: []search.Order{{Field: "created", Desc: true}}}
@@ -55,7 +61,7 @@ func TestConditionsOnTheIndexSayWhatIsWrong(t *testing.T) {
 		want  string
 	}{
 		{ordersIndex, []string{"status"}, `"status" is not a condition: write field=value or field=from..to`},
-		{ordersIndex, []string{"state=paid"}, `index orders has no field "state"; it has customer, created, status, items, lines, total, gift`},
+		{ordersIndex, []string{"state=paid"}, `index orders has no field "state"; it has customer, created, status, items, lines, total, gift, day, paid`},
 		{ordersIndex, []string{"status=a", "status=b"}, `field "status" is given twice: write status=a,b for several values or status=from..to for a range`},
 		{ordersIndex, []string{"text=a", "items=b"}, `field "items" is given twice: write items=a,b for several values or items=from..to for a range`},
 		{ordersIndex, []string{"lines=1,x"}, `lines: "x" is not a whole number`},

@@ -124,7 +124,7 @@ func (v *View) condition(a Arg, text string) (condition, error) {
 
 // wordsOf reports whether the argument is words: only the index can find them, and only in a field that is indexed by words.
 func (v *View) wordsOf(a Arg) bool {
-	if v.Table.Index == nil || v.Table.Keys.TypeOf(a.Field) != 0 {
+	if _, ofKey := v.Table.Keys.Field(a.Field); ofKey || v.Table.Index == nil {
 		return false
 	}
 	f, err := v.Table.Index.of(a.Field)
@@ -177,14 +177,14 @@ func (v *View) byKey(q *Question, conditions []condition) error {
 	q.where = make(map[string]rowkey.Bound, len(conditions))
 	for _, c := range conditions {
 		name := c.arg.Field
-		typ := v.Table.Keys.TypeOf(name)
+		f, ok := v.Table.Keys.Field(name)
 		switch {
-		case typ == 0:
+		case !ok:
 			return &Fault{Arg: name, Msg: fmt.Sprintf("the key %s does not hold it", v.Table.key())}
 		case len(c.values) > 1:
 			return &Fault{Arg: name, Msg: "takes one value", Fix: fmt.Sprintf("write %s==%s if the comma is part of it", name, c.text)}
 		}
-		bound, err := c.bound(typ)
+		bound, err := c.bound(f)
 		if err != nil {
 			return &Fault{Arg: name, Msg: err.Error()}
 		}
@@ -200,11 +200,11 @@ func (v *View) byKey(q *Question, conditions []condition) error {
 	return nil
 }
 
-func (c *condition) bound(typ rowkey.Type) (b rowkey.Bound, err error) {
+func (c *condition) bound(f rowkey.Field) (b rowkey.Bound, err error) {
 	if c.ranged {
-		return parseRange(typ, c.from, c.to)
+		return parseRange(f, c.from, c.to)
 	}
-	b.Equal, err = ParseValue(typ, c.values[0])
+	b.Equal, err = ParseValue(f, c.values[0])
 	return b, err
 }
 

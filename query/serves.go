@@ -108,14 +108,14 @@ func (t Table) keyTime() string {
 // keyOrder compares where a key puts an early and a late row with these arguments, by their time at. It returns "" if their times do not
 // determine it.
 func keyOrder(key *rowkey.Key, at string, asked []Arg) TimeOrder {
-	bounds, types := map[string]rowkey.Bound{}, typesOf(key.Bindable())
+	bounds, fields := map[string]rowkey.Bound{}, byName(key.Bindable())
 	for _, a := range asked {
 		switch {
 		case a.Field == at:
 		case a.Range:
 			return "" // that field orders the rows first
 		default:
-			bounds[a.Field] = rowkey.Bound{Equal: sampleOf(types[a.Field])}
+			bounds[a.Field] = rowkey.Bound{Equal: sampleOf(fields[a.Field].Type)}
 		}
 	}
 	const year = 365 * 24 * 3600 * 1000
@@ -148,13 +148,13 @@ func sampleOf(typ rowkey.Type) rowkey.Value {
 // key returns the key of new rows, for what all keys have in common.
 func (t Table) key() *rowkey.Key { return t.Keys.Newest() }
 
-// keyTypes returns the types of the fields that the keys can be asked by. A key that lacks a field reports that when asked.
-func (t Table) keyTypes() map[string]rowkey.Type { return typesOf(t.Keys.Bindable()) }
+// keyFields returns the fields that the keys can be asked by. A key that lacks a field reports that when asked.
+func (t Table) keyFields() map[string]rowkey.Field { return byName(t.Keys.Bindable()) }
 
-func typesOf(fields []rowkey.Field) map[string]rowkey.Type {
-	types := make(map[string]rowkey.Type, len(fields))
+func byName(fields []rowkey.Field) map[string]rowkey.Field {
+	out := make(map[string]rowkey.Field, len(fields))
 	for _, f := range fields {
-		types[f.Name] = f.Type
+		out[f.Name] = f
 	}
-	return types
+	return out
 }

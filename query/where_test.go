@@ -1,6 +1,7 @@
 package query
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,7 +9,40 @@ import (
 	"brine/rowkey"
 )
 
-var keyFields = map[string]rowkey.Type{"waybill": rowkey.Text, "at": rowkey.Time, "n": rowkey.Int, "ok": rowkey.Bool, "w": rowkey.Float}
+var keyFields = byName([]rowkey.Field{{Name: "waybill", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}, {Name: "n", Type: rowkey.Int},
+	{Name: "ok", Type: rowkey.Bool}, {Name: "w", Type: rowkey.Float}})
+
+// TestTimesOfIntegers checks that integers that count time are asked for by times too, exact to their unit.
+func TestTimesOfIntegers(t *testing.T) {
+	fields := byName([]rowkey.Field{{Name: "us", Type: rowkey.Int, Unit: time.Microsecond}, {Name: "ns", Type: rowkey.Int, Unit: time.Nanosecond},
+		{Name: "day", Type: rowkey.Int, Unit: 24 * time.Hour}})
+	for in, want := range map[string]int64{
+		"us=1359619200000001": 1359619200000001, "us=2013-01-31T08:00:00.000001Z": 1359619200000001, "us=2013-01-31": 1359590400000000,
+		"us=2013-01-31T16:00:00.0000019+08:00": 1359619200000001, "us=1969-12-31T23:59:59.9999999Z": -1, "us=0001-01-01": -62135596800000000,
+		"ns=2013-01-31T08:00:00.000000001Z": 1359619200000000001, "ns=5": 5, "ns=1677-09-21T00:12:43.145224192Z": -1 << 63,
+		"ns=2262-04-11T23:47:16.854775807Z": 1<<63 - 1, "day=2013-01-31": 15736, "day=15736": 15736, "day=2013-01-31T23:59:59.999Z": 15736,
+		"day=1969-12-31T12:00:00Z": -1,
+	} {
+		where, err := parseWhere(fields, []string{in})
+		name, _, _ := strings.Cut(in, "=")
+		if got := where[name].Equal; err != nil || got.Type != rowkey.Int || got.Int != want {
+			t.Errorf("%s: %v, %v, want %d", in, got, err, want)
+		}
+	}
+	where, err := parseWhere(fields, []string{"us=2013-01-31..2013-02-01", "ns=2h.."})
+	if us := where["us"]; err != nil || us.From.Int != 1359590400000000 || us.To.Int != 1359676800000000 || where["ns"].From.Int < 1e18 {
+		t.Errorf("%+v, %v", where, err)
+	}
+	for in, want := range map[string]string{
+		"us=soon": `us: "soon" is not a time: write 2013-01-31, 2013-01-31T08:00:00Z, microseconds since 1970, or how long ago, such as 2h or 3d`,
+		"ns=2262-04-11T23:47:16.854775808Z": `ns: "2262-04-11T23:47:16.854775808Z" is out of range: ` +
+			`64 bits count nanoseconds from 1677-09-22 to 2262-04-11`,
+	} {
+		if _, err := parseWhere(fields, []string{in}); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", in, err, want)
+		}
+	}
+}
 
 func TestParseWhere(t *testing.T) {
 	where, err := parseWhere(keyFields, []string{"waybill=a=b", "at=2013-01-01..2013-01-02T00:00:01Z", "n=..5", "w=1..=2"})

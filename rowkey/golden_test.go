@@ -5,8 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/rowkey"
 )
@@ -85,14 +87,15 @@ func TestErrors(t *testing.T) {
 // TestLint prints the findings for designs that are known to fail, and none for good ones.
 func TestLint(t *testing.T) {
 	rerun(t, "testdata/lint.txt", func(line string) string {
-		expr, opts := line, rowkey.LintOptions{}
+		expr, opts, fields := line, rowkey.LintOptions{}, scanFields
 		if option, rest, ok := strings.Cut(line, ": "); ok {
 			expr = rest
 			switch option {
 			case "row event":
 				opts.EventRows = true
 			case "row event, n in microseconds":
-				opts.EventRows, opts.Times = true, map[string]string{"n": "microsecond"}
+				opts.EventRows, fields = true, slices.Clone(scanFields)
+				fields[slices.IndexFunc(fields, func(f rowkey.Field) bool { return f.Name == "n" })].Unit = time.Microsecond
 			case "5 servers":
 				opts.Servers, opts.Regions = 5, 16
 			case "10 regions":
@@ -115,7 +118,11 @@ func TestLint(t *testing.T) {
 			}
 		}
 		var b strings.Builder
-		for _, f := range parse(t, expr).Lint(opts) {
+		key, err := rowkey.Parse(expr, fields)
+		if err != nil {
+			t.Fatalf("%s: %v", expr, err)
+		}
+		for _, f := range key.Lint(opts) {
 			fmt.Fprintf(&b, "%s %s at %d: %s\n  %s\n", f.Severity, f.Rule, f.Offset, f.Msg, f.Fix)
 		}
 		if b.Len() == 0 {

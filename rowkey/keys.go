@@ -89,14 +89,16 @@ func (ks Keys) Bindable() []Field {
 	return all
 }
 
-// TypeOf returns the type of a field on which any of the keys accepts bounds, or 0 if none does.
-func (ks Keys) TypeOf(name string) Type {
+// Field returns a field on which any of the keys accepts bounds, and false if none does.
+func (ks Keys) Field(name string) (Field, bool) {
 	for i := len(ks) - 1; i >= 0; i-- {
-		if typ := ks[i].Key.typeOf(name); typ != 0 {
-			return typ
+		for _, f := range ks[i].Key.Bindable() {
+			if f.Name == name {
+				return f, true
+			}
 		}
 	}
-	return 0
+	return Field{}, false
 }
 
 // Salt returns the salt that all of the keys begin with, or the zero Salt if they do not begin with the same one.

@@ -31,8 +31,6 @@ type LintOptions struct {
 	Regions     int            // regions that the table starts with; 0 = unknown
 	TextLengths map[string]int // typical bytes of text fields, as measured on a sample; absent ones count as 0
 	Queries     []Query        // the queries that the table has to answer
-	// Times holds the integer fields that count units of time since 1970, with the unit in the singular.
-	Times map[string]string
 }
 
 // Lint looks for key designs that are known to fail, as far as the key alone shows them.

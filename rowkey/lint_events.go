@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // lintNotUnique finds keys in which only a time distinguishes two events. What distinguishes them is held after the time (a message's id);
@@ -25,8 +26,8 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 			if finest == nil || n.unit.div < finest.unit.div {
 				finest = n
 			}
-		case isNumber && o.Times[n.name] != "":
-			exact = o.Times[n.name]
+		case isNumber && fineUnits[n.field.unit] != "":
+			exact = fineUnits[n.field.unit]
 		case at == nil && exact == "":
 			before = append(before, joinNames(s.reads()))
 		default:
@@ -45,7 +46,7 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	if at == nil {
 		return []Finding{{"not-unique", Advice, 0,
 			fmt.Sprintf("two events of one %s share a row, unless that is a number of the event itself", strings.Join(before, ", ")),
-			"add their time, such as + " + k.proposedTime(o) + ", or say row: entity"}}
+			"add their time, such as + " + k.proposedTime() + ", or say row: entity"}}
 	}
 	f := Finding{"not-unique", Warning, offset,
 		fmt.Sprintf("two events of one %s in the same %s share a row, and one is lost", strings.Join(before, ", "), at.unit.one()),
@@ -61,6 +62,9 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	}
 	return []Finding{f}
 }
+
+// fineUnits are the units finer than milliseconds, in the singular.
+var fineUnits = map[time.Duration]string{time.Microsecond: "microsecond", time.Nanosecond: "nanosecond"}
 
 // lintExact finds keys in which only a time that is finer than milliseconds distinguishes two events, which is seldom too coarse.
 func (k *Key) lintExact(unit string, before []string) []Finding {
@@ -114,8 +118,8 @@ func (k *Key) proposal(typ Type) string {
 }
 
 // proposedTime returns the part to append for a declared time, in whatever unit, that the key does not read.
-func (k *Key) proposedTime(o LintOptions) string {
-	f, ok := k.unread(func(f Field) bool { return f.Type == Time || o.Times[f.Name] != "" })
+func (k *Key) proposedTime() string {
+	f, ok := k.unread(func(f Field) bool { return f.Type == Time || fineUnits[f.Unit] != "" })
 	if !ok || f.Type == Time {
 		return k.proposal(Time)
 	}

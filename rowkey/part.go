@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // maxParts is the limit on the parts of a key, so that decoding keeps their ends on the stack.
@@ -35,7 +36,8 @@ type ordered interface {
 type field struct {
 	name string
 	typ  Type
-	pos  int // in the values of Append and Decode
+	unit time.Duration // see Field
+	pos  int           // in the values of Append and Decode
 
 	// kept is set in the fields of a hash or salt: it is the part that holds the field less exactly. The hash is then that of the value as it
 	// is read back, so that a row can be checked, and found by any value that it holds.

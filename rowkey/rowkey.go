@@ -3,6 +3,7 @@ package rowkey
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Type is the type of a field that a key may name.
@@ -47,6 +48,7 @@ func (t Type) one() string {
 type Field struct {
 	Name string
 	Type Type
+	Unit time.Duration // what an Int counts since 1970, for example time.Microsecond; 0: it is not a time
 }
 
 // MaxRow is the longest row key that HBase accepts, in bytes.
@@ -85,25 +87,12 @@ func (k *Key) Fields() []string {
 func (k *Key) Bindable() []Field {
 	var all []Field
 	for _, f := range k.fields {
-		all = append(all, Field{f.name, f.typ})
+		all = append(all, Field{f.name, f.typ, f.unit})
 	}
 	if k.geohash() != nil {
-		all = append(all, Field{GeohashBound, Text})
+		all = append(all, Field{Name: GeohashBound, Type: Text})
 	}
 	return all
-}
-
-// typeOf returns the type of one of Bindable, or 0 for another name.
-func (k *Key) typeOf(name string) Type {
-	for i := range k.fields {
-		if k.fields[i].name == name {
-			return k.fields[i].typ
-		}
-	}
-	if name == GeohashBound && k.geohash() != nil {
-		return Text
-	}
-	return 0
 }
 
 // Append appends the row key of values (one for each of Fields, in that order) to dst. Its errors are *ValueError, and it then returns dst

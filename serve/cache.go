@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"brine/internal/when"
-	"brine/rowkey"
 )
 
 // Cache says how old a cached answer may be.
@@ -141,7 +140,7 @@ func (c *call) cacheable() bool {
 // relative reports whether the question has a time relative to now.
 func (c *call) relative() bool {
 	for _, p := range c.endpoint.params {
-		if p.kind == rowkey.Time && slices.ContainsFunc(c.values[p.name], when.Ago) {
+		if p.timed() && slices.ContainsFunc(c.values[p.name], when.Ago) {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/when"
 	"brine/query"
 	"brine/rowkey"
 	"brine/serve/client"
@@ -155,8 +156,9 @@ func (p *param) described() object {
 	if schema["type"] == "" {
 		schema["type"] = "string"
 	}
-	if p.kind == rowkey.Time {
-		about += " RFC 3339, a date, milliseconds since 1970, or an age such as 2h."
+	if p.timed() {
+		schema["type"] = "string"
+		about += " RFC 3339, a date, " + when.Counted(p.unit) + " since 1970, or an age such as 2h."
 	}
 	if p.list {
 		schema = object{"type": "array", "items": schema}

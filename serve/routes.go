@@ -62,9 +62,13 @@ type param struct {
 	in, name string
 	about    string
 	kind     rowkey.Type
+	unit     time.Duration // see rowkey.Field
 	required bool
 	list     bool
 }
+
+// timed reports whether values can be times.
+func (p *param) timed() bool { return p.kind == rowkey.Time || p.unit != 0 }
 
 // forms returns the media types of the answer.
 func (e *endpoint) forms() []string {

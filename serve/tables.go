@@ -67,7 +67,7 @@ func tableRoutes(t *query.Table) []*endpoint {
 	name := strings.ReplaceAll(t.Name, ":", "_")
 	var fields []param
 	for _, f := range t.KeyFields() {
-		fields = append(fields, param{in: "query", name: f.Name, about: "Field of the row key.", kind: f.Type, required: true})
+		fields = append(fields, param{in: "query", name: f.Name, about: "Field of the row key.", kind: f.Type, unit: f.Unit, required: true})
 	}
 	return []*endpoint{
 		{method: http.MethodGet, path: path + "/{key}", id: "row_" + name, about: "Get a row of " + t.Name + " by its key.",

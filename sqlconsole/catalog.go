@@ -119,6 +119,19 @@ var keyTypes = map[rowkey.Type]event.Type{rowkey.Text: event.Text, rowkey.Int: e
 	rowkey.Bool: event.Bool,
 	rowkey.Time: event.TimeMS}
 
+// unitTypes are the types of integers in keys that are times or dates.
+var unitTypes = map[time.Duration]event.Type{24 * time.Hour: event.Date, time.Microsecond: event.TimeUS, time.Nanosecond: event.TimeNS}
+
+// unitOf returns what a type's integers count, or 0 if they are not times or dates.
+func unitOf(t event.Type) time.Duration {
+	for unit, of := range unitTypes {
+		if of == t {
+			return unit
+		}
+	}
+	return 0
+}
+
 // resolve finds what a Ref names.
 func (c *Catalog) resolve(t *Table, r Ref) (*column, error) {
 	out := &column{ref: r}
@@ -178,6 +191,9 @@ func (t *Table) field(out *column) error {
 		if f.Name == name {
 			if out.inKey = true; eventkey.Type(out.typ) != f.Type { // a column may know the unit of an integer better
 				out.typ = keyTypes[f.Type]
+				if t := unitTypes[f.Unit]; t != 0 {
+					out.typ = t
+				}
 			}
 		}
 	}
@@ -257,7 +273,16 @@ func (c *column) value(l Literal, now time.Time) (event.Value, error) {
 			return bad("write a number of at most 38 digits")
 		}
 		return v, nil
-	case event.Bytes, event.Date, event.TimeUS, event.TimeNS:
+	case event.Date, event.TimeUS, event.TimeNS:
+		n, err := strconv.ParseInt(l.text, 10, 64)
+		if err != nil {
+			n, err = when.Count(l.text, now, unitOf(c.typ))
+		}
+		if l.kind == word || err != nil {
+			return bad("write '" + strings.ReplaceAll(when.FormsOf(unitOf(c.typ)), ", ", "', '") + "'")
+		}
+		return event.InstantValue(c.typ, n), nil
+	case event.Bytes:
 		v, err := (event.Field{Type: c.typ}).ValueOf(l.text)
 		if l.kind == word || err != nil {
 			return bad("write it in 'single quotes', as answers show it")

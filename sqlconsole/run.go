@@ -224,7 +224,10 @@ func (c *column) in(row *query.Selected) (v event.Value) {
 	case ofKey:
 		return event.TextValue(string(row.Key))
 	case ofField:
-		return fieldOf(&row.Row, c.ref.Text)
+		if v = fieldOf(&row.Row, c.ref.Text); v.Type == event.Int && unitOf(c.typ) != 0 {
+			v = event.InstantValue(c.typ, v.Int()) // of the key
+		}
+		return v
 	}
 	for i := range row.Cells {
 		cell := &row.Cells[i]

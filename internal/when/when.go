@@ -70,8 +70,48 @@ func Time(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time: write %s", text, Forms)
 }
 
+// Count parses a point in time as Time does, and returns how many of a unit (a day, a microsecond or a nanosecond) it is after 1970,
+// rounded down.
+func Count(text string, now time.Time, unit time.Duration) (int64, error) {
+	at, err := Time(text, now)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a time: write %s", text, FormsOf(unit))
+	}
+	switch unit {
+	case day:
+		n := at.Unix() / int64(day/time.Second)
+		if at.Unix()%int64(day/time.Second) < 0 {
+			n--
+		}
+		return n, nil
+	case time.Microsecond:
+		return at.UnixMicro(), nil
+	}
+	n := at.UnixNano()
+	if !time.Unix(0, n).Equal(at) {
+		return 0, fmt.Errorf("%q is out of range: 64 bits count nanoseconds from 1677-09-22 to 2262-04-11", text)
+	}
+	return n, nil
+}
+
 // Forms describes the forms that Time parses.
 const Forms = "2013-01-31, 2013-01-31T08:00:00Z, milliseconds since 1970, or how long ago, such as 2h or 3d"
+
+// FormsOf describes the forms of times whose numbers count a unit.
+func FormsOf(unit time.Duration) string { return strings.Replace(Forms, Counted(0), Counted(unit), 1) }
+
+// Counted returns what the numbers of times count; 0 is milliseconds.
+func Counted(unit time.Duration) string {
+	switch unit {
+	case day:
+		return "days"
+	case time.Microsecond:
+		return "microseconds"
+	case time.Nanosecond:
+		return "nanoseconds"
+	}
+	return "milliseconds"
+}
 
 // Ago reports whether Time parses a text as a duration before now, so that its result depends on now.
 func Ago(text string) bool {

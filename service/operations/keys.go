@@ -81,7 +81,7 @@ func (o *Operations) keysOfTable(name string, lint rowkey.LintOptions) (rowkey.K
 	if len(keys) == 0 {
 		return nil, nil, misused("table: no pipeline writes %s, so the types of its key's fields are not known", t.Name)
 	}
-	lint.EventRows, lint.Times = t.Row == "event", o.cfg().KeyTimes(t)
+	lint.EventRows = t.Row == "event"
 	var found []client.KeyFinding
 	for _, f := range keys.Newest().Lint(lint) {
 		found = append(found, client.KeyFinding{Rule: "key-" + f.Rule, Severity: string(f.Severity), Message: f.Msg, Fix: f.Fix})
