@@ -12,6 +12,7 @@ import (
 // committed and doubt.
 type assignment struct {
 	*runner
+	loop       *Loop // nil in a replay
 	generation int
 	mu         sync.Mutex                                            // guards the field; the slice itself is replaced, never changed
 	partitions []*partition                                          // read through parts
@@ -19,6 +20,7 @@ type assignment struct {
 	committed  map[int]int64
 	notes      map[int]note // committed with them, without the topic
 	doubt      time.Time    // when a commit last failed
+	successor  string       // who reads once this loop has stopped; see Loop.HandOver
 }
 
 // run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to leave). It then settles what
@@ -45,7 +47,7 @@ func (a *assignment) run(revoked, stop context.Context) {
 	})
 	a.commitUntil(done, func() { _ = a.commitNow(false) })
 	stopWork() // also when all are done: the last commit has a deadline then, too
-	a.commitLast(drain)
+	a.commitLast(drain, stop.Err() != nil)
 	a.Hooks.Revoked(RevokedInfo{Generation: a.generation, Partitions: a.ids(), Abandoned: abandoned(a.parts())})
 }
 

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -49,7 +50,7 @@ func (a *assignment) commitNow(last bool) error {
 		}
 		before, ok := a.committed[p.id]
 		if edge := p.mark.edge(); edge >= 0 { // p.reader is set before
-			now := note{rejected: a.rejects.of(p.id), reader: p.reader}
+			now := note{rejected: a.rejects.of(p.id), reader: cmp.Or(a.successor, p.reader)}
 			if !ok || edge > before || again || now != a.notes[p.id] {
 				offsets[p.id], notes[p.id] = edge, now
 			}
@@ -79,8 +80,13 @@ func (a *assignment) commitNow(last bool) error {
 
 // commitLast commits before partitions are given up. A commit that fails is repeated until ctx ends or the group has taken the partitions
 // from us: the coordinator may just have moved, and without it what is settled would be redelivered. At a rebalance, one in doubt might
-// also arrive after the next member's.
-func (a *assignment) commitLast(ctx context.Context) {
+// also arrive after the next member's. At a stop, they note who goes on.
+func (a *assignment) commitLast(ctx context.Context, stops bool) {
+	if stops && a.loop != nil {
+		if next := a.loop.handsOver(); next != nil {
+			a.successor = next.reader
+		}
+	}
 	for pauses := (backoff.Pauses{Base: a.RetryMin, Limit: hurryEvery}); ; {
 		err := a.commitNow(true)
 		if err == nil || errors.Is(err, broker.ErrLost) || broker.Refused(err) || pauses.Wait(ctx) != nil {

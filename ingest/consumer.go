@@ -13,7 +13,7 @@ import (
 
 // consumeByBrokers is a member by the consumer protocol: the brokers move partitions one by one, and no other partition stops meanwhile.
 func (l *Loop) consumeByBrokers(ctx context.Context) error {
-	m, err := l.cluster.Consumer(*l.membership())
+	m, err := l.cluster.Consumer(*l.joining())
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	h.mu.Lock()
 	generation := h.epoch
 	h.mu.Unlock()
-	to := &held{assignment: &assignment{runner: r, generation: generation, committed: map[int]int64{}, notes: map[int]note{}},
+	to := &held{assignment: &assignment{runner: r, loop: h.Loop, generation: generation, committed: map[int]int64{}, notes: map[int]note{}},
 		topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
 	to.commit = func(offsets map[int]int64, notes map[int]note) error {
 		return h.member.Commit(t, r.Topic, noted(offsets, notes, of.Topic))
@@ -220,8 +220,7 @@ func (h *held) beginning(ctx context.Context, p *partition, commits *lookedUp, f
 	case !ok:
 		return h.startOf(ctx, p.id, h.topic, fresh)
 	}
-	p.reader = readNote(c.Metadata).reader
-	return h.resumeAt(ctx, p.id, c, h.topic)
+	return p.resumeAt(ctx, c, h.topic)
 }
 
 // lookedUp are the commits of partitions that were taken together. The first partition to begin asks for all of them.
@@ -294,7 +293,7 @@ func (h *held) release(ids []int, stop context.Context) {
 			}
 		}
 	}
-	h.takeOut(workers, last, func() { h.commitLast(ctx) })
+	h.takeOut(workers, last, func() { h.commitLast(ctx, last) })
 }
 
 // patienceOf returns how long partitions may settle: until a stop must be over, or until the group would not wait any longer.

@@ -16,7 +16,7 @@
 //	stream.submit → takeOff   flight.go      cuts a chunk into flights, decodes each and submits it to the Writer
 //	stream.settle → land      flight.go      sees a flight to its end: buries dead letters, sorts failures
 //	stream.await              park.go        land waits here for the Writer; a flight held up only by a failing region is parked
-//	stream.resubmit           again.go       decodes again what is retried; shrink.go lets go of what is durable
+//	stream.resubmit           again.go       decodes again what is retried; shrink, in park.go, lets go of what is durable
 //	stream.reject             rejects.go     land ends here: buries what is still rejected; too many in a row halt the partition
 //	watermark.settle          watermark.go   everything below its low edge is settled
 //	commitUntil → commitNow   commit.go      commits the low edges while the generation still holds
@@ -51,6 +51,8 @@
 //   - A restart makes the whole group rebalance: TestStaticMemberRestartsWithoutARebalance; or leaves its partitions without an owner:
 //     TestStaticMemberThatStaysAwayIsReplaced. Two processes take themselves for the same member:
 //     TestSecondProcessOfAnInstanceEndsTheFirst. Members without partitions rejoin forever: TestMemberWithoutPartitionsWaitsForSome.
+//   - A reload moves partitions to a member that still reads by the old filter: TestHandOver, TestRealHandOver; or nobody has them afterwards:
+//     TestHandOverWithoutASuccessor, TestPlaceThatTheGroupGaveAway, TestPlaceThatIsHandedOnUnused.
 //   - The coordinator fails, moves or refuses: TestEveryAnswerToAHeartbeat, TestEveryFailureOfAJoinIsTriedAgain,
 //     TestCoordinatorMovesAreFollowed; or each failure costs a rebalance: TestCoordinatorAwayForAWhileCostsNoRebalance.
 //   - A slow store gets the member thrown out of the group: TestSlowStoreIsNotThrownOutOfTheGroup.

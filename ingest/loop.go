@@ -19,17 +19,20 @@ import (
 type Loop struct {
 	*runner // of the topic, if there is only one; otherwise what its topics have in common
 	started atomic.Bool
-	topics  topics // touched only by Run's goroutine and the goroutines it waits for
+	topics  topics                   // touched only by Run's goroutine and the goroutines it waits for
+	next    atomic.Pointer[handover] // see HandOver
 
 	mu      sync.Mutex
-	current assignments // nil until the group has been joined
-	joined  bool        // the group counts us as a member; false at the latest when current has been drained
-	apart   time.Time   // when joined ended, or, before the first assignment, when Run began
-	failed  error       // why we are not a member: the error of the last attempt to join, or how the last membership ended
-	waiting time.Time   // since when a join has been waiting for other members; zero if none is
-	noTopic bool        // the topic was missing when last looked for
-	epoch   int         // the member's epoch, by the consumer protocol
-	id      string      // the member's id, as of the last join
+	current assignments  // nil until the group has been joined
+	joined  bool         // the group counts us as a member; false at the latest when current has been drained
+	apart   time.Time    // when joined ended, or, before the first assignment, when Run began
+	failed  error        // why we are not a member: the error of the last attempt to join, or how the last membership ended
+	waiting time.Time    // since when a join has been waiting for other members; zero if none is
+	noTopic bool         // the topic was missing when last looked for
+	epoch   int          // the member's epoch, by the consumer protocol
+	id      string       // the member's id, as of the last join
+	ended   bool         // Run has returned
+	place   broker.Place // taken over from another loop, or kept for one
 
 	alone     uint64 // see Alone
 	releasing int    // number of releases in progress
@@ -74,6 +77,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.started.Swap(true) {
 		return errors.New("ingest: a Loop runs once")
 	}
+	defer l.end()
 	l.parted()
 	defer l.Budget.join()()
 	defer l.cluster.Close()
@@ -162,7 +166,7 @@ func (l *Loop) consume(ctx context.Context) error {
 
 // meet is a member by the classic protocol. It works through one generation after another.
 func (l *Loop) meet(ctx context.Context) error {
-	m := l.cluster.Member(*l.membership())
+	m := l.cluster.Member(*l.joining())
 	defer m.Leave()
 	for pauses := (backoff.Pauses{Base: l.RetryMin, Limit: min(l.RetryMax, 5*time.Second)}); ; {
 		g, err := m.Join(ctx)
@@ -200,9 +204,18 @@ func (l *Loop) meet(ctx context.Context) error {
 
 // membership returns the group that the loop joins, and how.
 func (l *Loop) membership() *broker.Membership {
-	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID,
+	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID, Keep: l.keep,
 		SessionTimeout: l.SessionTimeout, RebalanceTimeout: l.RebalanceTimeout, Heartbeat: l.Heartbeat,
 		CommitTimeout: min(l.RequestTimeout, l.drainTime()), LeaveTimeout: l.StopTimeout, Waits: l.waits, Lost: l.lost, Logger: l.Logger}
+}
+
+// joining returns the same for a loop that begins, with the place that it has taken over.
+func (l *Loop) joining() *broker.Membership {
+	m := l.membership()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m.Place, l.place = l.place, broker.Place{}
+	return m
 }
 
 func untilEither(a, b context.Context) {

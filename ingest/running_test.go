@@ -19,10 +19,20 @@ type running struct {
 
 func start(t testing.TB, o Options) *running {
 	t.Helper()
+	return startLoop(t, newLoop(t, o))
+}
+
+func newLoop(t testing.TB, o Options) *Loop {
+	t.Helper()
 	l, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l
+}
+
+func startLoop(t testing.TB, l *Loop) *running {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{Loop: l, t: t, cancel: cancel, done: make(chan struct{})}
 	go func() {

@@ -12,7 +12,9 @@ import (
 // assign makes an assignment of what a generation assigns, for each topic.
 func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) {
 	for _, name := range slices.Sorted(maps.Keys(g.Topics)) {
-		all = append(all, l.topic(name).assigned(m, g))
+		a := l.topic(name).assigned(m, g)
+		a.loop = l
+		all = append(all, a)
 	}
 	l.Pace.Hold(len(all.ids()), g.Partitions())
 	return all
@@ -27,15 +29,13 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 	}
 	rejected := map[int]int{}
 	for _, id := range share.Partitions {
-		begin := func(ctx context.Context) (int64, error) { return r.startOf(ctx, id, share.Topic, r.fresh.Load()) }
+		p := r.partition(id, -1, func(ctx context.Context) (int64, error) { return r.startOf(ctx, id, share.Topic, r.fresh.Load()) })
 		if c, ok := share.Commits[id]; ok {
 			a.committed[id] = c.Offset
 			a.notes[id] = readNote(c.Metadata).ours()
 			rejected[id] = a.notes[id].rejected
-			begin = func(ctx context.Context) (int64, error) { return r.resumeAt(ctx, id, c, share.Topic) }
+			p.begin = func(ctx context.Context) (int64, error) { return p.resumeAt(ctx, c, share.Topic) }
 		}
-		p := r.partition(id, -1, begin)
-		p.reader = a.notes[id].reader
 		a.partitions = append(a.partitions, p)
 	}
 	sortPartitions(a.partitions)
@@ -44,11 +44,14 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 }
 
 // resumeAt resumes at a commit, unless the commit belongs to an earlier topic of the same name.
-func (r *runner) resumeAt(ctx context.Context, partition int, c broker.Commit, topic broker.Topic) (int64, error) {
-	if !topic.Recreated(readNote(c.Metadata).topic) {
+func (p *partition) resumeAt(ctx context.Context, c broker.Commit, topic broker.Topic) (int64, error) {
+	note := readNote(c.Metadata)
+	p.reader = note.reader
+	if !topic.Recreated(note.topic) {
+		p.progress.committed(c.Offset)
 		return c.Offset, nil
 	}
-	return r.otherTopic(ctx, partition, c.Offset,
+	return p.otherTopic(ctx, p.id, c.Offset,
 		fmt.Errorf("the topic was deleted and recreated since offset %d was committed (%s; now %s)", c.Offset, c.Metadata, topic.Mark()))
 }
 

@@ -42,7 +42,7 @@ type PartitionStatus struct {
 	Reason    event.Reason `json:"reason,omitempty"` // why it is retrying, waiting or halted
 	Detail    string       `json:"detail,omitempty"` // the same in words
 	Watermark int64        `json:"watermark"`        // everything below is settled; −1 until the start is known
-	Committed int64        `json:"committed"`        // by this process; −1 before the first commit
+	Committed int64        `json:"committed"`        // by the group, as far as this process knows; −1 before the first commit
 	End       int64        `json:"end"`              // last stable offset as last seen: where committed records end
 	Since     time.Time    `json:"since"`            // when the watermark last moved, or last had nothing before it
 

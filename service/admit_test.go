@@ -127,6 +127,25 @@ func (r *reloadable) committed(offset int64, others ...*reloadable) {
 	})
 }
 
+// TestMemberThatIsNotReloadedWaitsBeforeTheReloadedOneReads: the partitions of a half that a reload changes may be another member's before
+// the half that continues has joined the group. That member must not go on with them by the old filter.
+func TestMemberThatIsNotReloadedWaitsBeforeTheReloadedOneReads(t *testing.T) {
+	eachProtocol(t, embedded, func(t *testing.T, on ground, lines string) {
+		a, b := startTwo(t, on, lines)
+		a.reload(thirds(lines), reload.Applied)
+		a.stop() // it has read nothing by the new filter, and may not have joined
+		b.owns(devstack.Partitions, half)
+		b.publish("moving", 100, 100)
+		b.reload(thirds(lines), reload.Applied)
+		b.owns(devstack.Partitions, 0)
+		b.publish("moving", 200, 100)
+		b.committed(75)
+		if report := ran(t, b.checkOf(false, "moving.rows")); report.Problems() > 0 {
+			t.Errorf("found %+v", report)
+		}
+	})
+}
+
 // TestMemberThatIsNotReloadedLeavesAloneWhatAReloadedOneHasRead reloads one of two members with a filter and stops it. The other member,
 // which has not been reloaded, must not read what the first one has read by the filter, but goes on with its own partitions; once it is
 // reloaded too, it reads all.

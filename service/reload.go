@@ -240,7 +240,14 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 			})
 		case reload.Changes:
 			changing.Go(func() {
+				reader := ""
+				if h.Onward {
+					after.reads.Since = time.Now()
+					reader = after.reads.String()
+				}
+				before.loop.HandOver(c.ctx, reader)
 				s.retire(c, before)
+				after.loop.TakeOver(before.loop)
 				var at []reload.Offset
 				var err error
 				if h.Onward {
@@ -276,7 +283,6 @@ type onward struct {
 // changeMeaning notes in a half how a reload changed what it makes of records, and records from which offsets on. The audit log has the
 // offsets too.
 func (s *Service) changeMeaning(before, after *Half, r *reload.Result, from []reload.Offset) error {
-	after.reads.Since = time.Now()
 	after.onward = &onward{
 		mark: control.Mark{Group: after.group, Settings: r.LinesOf(after.name), Before: r.Before, After: r.After, By: r.By, At: r.At},
 		was:  before.cfg, before: before.pipeline, after: after.pipeline, earlier: before.reads, from: from,

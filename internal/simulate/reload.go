@@ -128,7 +128,7 @@ func (p *Process) client() string {
 const graceTime = 30 * time.Second // beyond stopWithin: for commits, and for leaving the group
 
 // reload applies the present file to a process, as the service does. A configuration that cannot change changes nothing, nor does anything
-// change before the next loop is made. A loop that has to change settles, commits, leaves its group, and is followed by the next one.
+// change before the next loop is made. A loop that has to change settles, commits, and hands its place in the group over to the next one.
 func (p *Process) reload(ctx context.Context, l *loop, with stores) *loop {
 	file := p.file()
 	if file == l.file {
@@ -157,6 +157,7 @@ func (p *Process) reload(ctx context.Context, l *loop, with stores) *loop {
 		p.world.ledger.find("0: %s: making a loop of %+v: %v", p.Name, file, err)
 		return l
 	}
+	l.loop.HandOver(ctx, "")
 	l.stop()
 	left := time.NewTimer(stopWithin + graceTime)
 	defer left.Stop()
@@ -165,6 +166,7 @@ func (p *Process) reload(ctx context.Context, l *loop, with stores) *loop {
 	case <-left.C:
 		p.world.ledger.find("9: %s: a loop has not ended %v after it was stopped for a reload", p.Name, stopWithin+graceTime)
 	}
+	next.loop.TakeOver(l.loop)
 	next.start(ctx)
 	return next
 }

@@ -99,7 +99,10 @@ func (c *Cluster) Consumer(m Membership) (*Consumer, error) {
 	k := &Consumer{Membership: m, cluster: c, version: c.consumers, at: coordinator{Cluster: c, group: m.Group},
 		commits: coordinator{Cluster: c, group: m.Group}, moved: make(chan struct{}), look: make(chan struct{}, 1),
 		seen: make(chan map[string]Topic), nudges: make(chan struct{}, 1), asking: make(chan struct{}, 1)}
-	if k.version >= consumerVersion {
+	switch {
+	case m.Place.epoch > 0:
+		k.id = m.Place.id
+	case k.version >= consumerVersion:
 		k.id = newMemberID()
 	}
 	return k, nil
@@ -148,7 +151,7 @@ func (m *Consumer) Run(stop context.Context, h Holder) error {
 			_ = pauses.Wait(stop)
 		}
 	}
-	if m.unanswered { // the group may count us as a member, and wait for the end of our session
+	if m.unanswered || m.Place.epoch > 0 { // the group may count us as a member, and wait for the end of our session
 		m.leave()
 	}
 	return nil
@@ -188,7 +191,8 @@ func (m *Consumer) join(ctx context.Context) error {
 	m.owned, m.releasing, m.target, m.released = held{}, held{}, held{}, make(chan held)
 	m.life, m.endLife = context.WithCancel(context.Background())
 	m.interval, m.everything, m.report, m.stopping = firstInterval, false, false, false
-	m.setEpoch(0)
+	m.setEpoch(m.Place.epoch) // what we take over, the coordinator assigns again, since we own nothing of it
+	m.Place = Place{}
 	answer, err := m.send(ctx, &consumerBeat{timeout: m.RebalanceTimeout, topics: m.subscribed(), owned: held{}, instance: m.InstanceID})
 	if m.unanswered = ctx.Err() != nil && !Answered(err); err != nil {
 		return err
@@ -379,13 +383,21 @@ func (m *Consumer) drop(why error) {
 	m.Logger.Warn("removed from the group; rejoining", "group", m.Group, "reason", why)
 }
 
-// leave reports that we leave: for good, or as a static member that returns within the session.
+// leave reports that we leave: for good, or as a static member that returns within the session. It reports nothing if someone takes over our
+// place.
 func (m *Consumer) leave() {
 	m.mu.Lock()
 	if m.tenure != nil {
 		m.tenure.over = true
 	}
+	place := Place{m.id, m.epoch}
 	m.mu.Unlock()
+	if m.Place.epoch > 0 { // not joined yet
+		place = m.Place
+	}
+	if !m.unanswered && m.Keep(place) {
+		return
+	}
 	q := &consumerBeat{epoch: -1, instance: m.InstanceID}
 	if m.InstanceID != "" {
 		q.epoch = -2

@@ -33,12 +33,22 @@ type Membership struct {
 	SessionTimeout   time.Duration // without a heartbeat for that long, the broker gives our partitions away
 	RebalanceTimeout time.Duration // how long the group waits for its members at a rebalance
 	Heartbeat        time.Duration
-	CommitTimeout    time.Duration // of Commit, which must get through while a rebalance waits for us, or not at all
-	LeaveTimeout     time.Duration
+	Place            Place              // taken over from a member that has stopped; zero: a new one
+	Keep             func(p Place) bool // called when a stop has settled everything: reports whether someone takes over our place, so that we do not leave
+
+	CommitTimeout time.Duration // of Commit, which must get through while a rebalance waits for us, or not at all
+	LeaveTimeout  time.Duration
 
 	Waits  func(since time.Time) // called when a join has waited for others for long, and with zero when that ends
 	Lost   func(why error)       // of the classic protocol: called as soon as the group reports that it no longer counts us as a member
 	Logger *slog.Logger
+}
+
+// Place is a member's place in a group, which the coordinator keeps until the session ends. A member that takes it over has the same
+// partitions, and no other member notices.
+type Place struct {
+	id    string
+	epoch int32 // by the consumer protocol
 }
 
 // watchEvery returns how often to ask for the topics.
@@ -79,7 +89,7 @@ type Share struct {
 
 // Member returns a member that has not joined yet.
 func (c *Cluster) Member(m Membership) *Member {
-	return &Member{Membership: m, cluster: c, at: coordinator{Cluster: c, group: m.Group}}
+	return &Member{Membership: m, cluster: c, at: coordinator{Cluster: c, group: m.Group}, id: m.Place.id}
 }
 
 // joinTries is how often a join is retried at once if another rebalance begins during it.
@@ -293,9 +303,9 @@ func (g *Generation) changed(now map[string]Topic) string {
 	return strings.Join(changes, "; ")
 }
 
-// Leave reports to the group that we leave for good. A static member never does.
+// Leave reports to the group that we leave for good. A static member never does, nor does one whose place someone takes over.
 func (m *Member) Leave() {
-	if m.id == "" || m.InstanceID != "" {
+	if m.id == "" || m.Keep(Place{id: m.id}) || m.InstanceID != "" {
 		return
 	}
 	request := &leavegroup.Request{GroupID: m.Group, Members: []leavegroup.RequestMember{{MemberID: m.id}}}

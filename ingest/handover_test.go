@@ -1,0 +1,254 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"brine/internal/testenv"
+)
+
+// pair is two members of a group with four partitions, of which one is handed over.
+type pair struct {
+	b             *fakeKafka
+	t             *testing.T
+	s             *store
+	before, other *running
+	ours, theirs  []int
+
+	mu    sync.Mutex
+	given []int // partitions that the other member was assigned after the first ones
+}
+
+func startPair(t *testing.T, b *fakeKafka, protocol GroupProtocol) *pair {
+	b.protocol = protocol
+	b.produce(10, 0, 1, 2, 3)
+	p := &pair{b: b, t: t, s: newStore()}
+	p.before = start(t, p.options("before"))
+	o := p.options("other")
+	o.Hooks.Assigned = func(i AssignedInfo) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.given = append(p.given, i.Partitions...)
+	}
+	p.other = start(t, o)
+	time.Sleep(30 * time.Second)
+	p.ours, p.theirs = owned(p.before.Loop), owned(p.other.Loop)
+	if len(p.ours) != 2 || len(p.theirs) != 2 {
+		t.Fatalf("the members own %v and %v, want two each", p.ours, p.theirs)
+	}
+	p.noted("before", "other")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.given = nil
+	return p
+}
+
+func (p *pair) options(reader string) Options {
+	o := p.b.defaults(p.s)
+	o.Admit = func(context.Context, Taken) (string, error) { return reader, nil }
+	return o
+}
+
+// noted checks what the last commits of the first member's partitions note, and of the other's.
+func (p *pair) noted(ours, theirs string) {
+	p.t.Helper()
+	commits := p.b.GroupInfo(group).Commits[topic]
+	for id := range 4 {
+		want := theirs
+		if slices.Contains(p.ours, id) {
+			want = ours
+		}
+		if got := readNote(commits[int32(id)].Metadata).reader; got != want {
+			p.t.Errorf("the commit of partition %d notes %q, want %q", id, got, want)
+		}
+	}
+}
+
+func owned(l *Loop) (ids []int) {
+	for _, s := range l.Status().Partitions {
+		ids = append(ids, s.Partition)
+	}
+	return ids
+}
+
+// gained returns what the other member has been assigned that it did not have.
+func (p *pair) gained() (ids []int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, id := range p.given {
+		if slices.Contains(p.ours, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// finish checks that each record was written once.
+func (p *pair) finish(records int, loops ...*running) {
+	p.t.Helper()
+	time.Sleep(10 * time.Second)
+	for _, l := range loops {
+		l.stop()
+	}
+	p.s.wantOnce(p.t, records)
+}
+
+// TestHandOver checks that the group moves no partition from a loop that hands its place over, and that its last commits note who goes on.
+func TestHandOver(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+			p := startPair(t, b, protocol)
+			p.before.HandOver(t.Context(), "after")
+			p.before.stop()
+			p.noted("after", "other")
+			b.produce(10, 0, 1, 2, 3)
+			time.Sleep(time.Second) // without a heartbeat
+			after := newLoop(t, p.options("after"))
+			after.TakeOver(p.before.Loop)
+			r := startLoop(t, after)
+			time.Sleep(30 * time.Second)
+			if got := owned(after); !slices.Equal(got, p.ours) || after.Member() != p.before.Member() {
+				t.Errorf("%s owns %v, want %v of %s", after.Member(), got, p.ours, p.before.Member())
+			}
+			if got := p.gained(); len(got) > 0 {
+				t.Errorf("the other member was assigned %v", got)
+			}
+			p.noted("after", "other")
+			p.finish(80, r, p.other)
+		})
+	})
+}
+
+// TestHandOverWithoutASuccessor checks that a loop leaves the group as usual if nobody can go on: its process stops, or it is itself not done
+// when the next one begins.
+func TestHandOverWithoutASuccessor(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		for name, spoil := range map[string]func(p *pair){
+			"the process stops": func(p *pair) {
+				ended, end := context.WithCancel(p.t.Context())
+				end()
+				p.before.HandOver(ended, "after")
+			},
+			"not stopped yet": func(p *pair) {
+				p.before.HandOver(p.t.Context(), "after")
+				after := newLoop(p.t, p.options("after"))
+				after.TakeOver(p.before.Loop)
+				if after.joining().Place != p.before.joining().Place {
+					p.t.Error("the place of a loop that goes on was taken over")
+				}
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+					p := startPair(t, b, protocol)
+					spoil(p)
+					p.before.stop()
+					p.noted("before", "other")
+					time.Sleep(20 * time.Second) // less than the session
+					if got := owned(p.other.Loop); len(got) != 4 {
+						t.Errorf("the other member owns %v, want all", got)
+					}
+					b.produce(10, 0, 1, 2, 3)
+					p.finish(80, p.other)
+				})
+			})
+		}
+	})
+}
+
+// TestPlaceThatTheGroupGaveAway checks that a loop that takes over a place which the group no longer has joins as another member.
+func TestPlaceThatTheGroupGaveAway(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+			p := startPair(t, b, protocol)
+			p.before.HandOver(t.Context(), "after")
+			p.before.stop()
+			time.Sleep(5 * time.Minute)
+			if got := owned(p.other.Loop); len(got) != 4 {
+				t.Errorf("the other member owns %v, want all", got)
+			}
+			after := newLoop(t, p.options("after"))
+			after.TakeOver(p.before.Loop)
+			r := startLoop(t, after)
+			time.Sleep(30 * time.Second)
+			if got := owned(after); len(got) != 2 {
+				t.Errorf("the loop owns %v, want two", got)
+			}
+			b.produce(10, 0, 1, 2, 3)
+			p.finish(80, r, p.other)
+		})
+	})
+}
+
+// TestPlaceThatIsHandedOnUnused checks that a loop that stops before it has joined hands on what it has taken over.
+func TestPlaceThatIsHandedOnUnused(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+			p := startPair(t, b, protocol)
+			p.before.HandOver(t.Context(), "")
+			p.before.stop()
+			p.noted("before", "other")
+			from := p.before.Loop
+			for range 2 {
+				next := newLoop(t, p.options("between"))
+				next.TakeOver(from)
+				next.HandOver(t.Context(), "")
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				if err := next.Run(ctx); err != nil {
+					t.Fatal(err)
+				}
+				from = next
+			}
+			after := newLoop(t, p.options("after"))
+			after.TakeOver(from)
+			r := startLoop(t, after)
+			time.Sleep(30 * time.Second)
+			if got := owned(after); !slices.Equal(got, p.ours) || after.Member() != p.before.Member() {
+				t.Errorf("%s owns %v, want %v of %s", after.Member(), got, p.ours, p.before.Member())
+			}
+			p.finish(40, r, p.other)
+		})
+	})
+}
+
+// TestRealHandOver hands a member's place over again and again, on a real broker. The group must not move a partition.
+func TestRealHandOver(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		brokers, topic := testenv.Kafka(t), testenv.Name(t)
+		admin := realClient(t, brokers)
+		const partitions = 6
+		createReal(t, admin, topic, partitions)
+		t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
+		s := newStore()
+		stop := feed(t, realClient(t, brokers), topic, partitions)
+		options := realLoop(t, brokers, topic, s, protocol)
+		first := start(t, options)
+		others, moved := options, atomic.Bool{}
+		others.Hooks.Assigned = func(AssignedInfo) { moved.Store(true) }
+		second := start(t, others)
+		eventually(t, "two share", func() bool { return len(first.assigned()) == 3 && len(second.assigned()) == 3 })
+		ours, theirs, id := owned(first.Loop), owned(second.Loop), first.Member()
+		moved.Store(false)
+		for range 5 {
+			first.HandOver(t.Context(), "next")
+			first.stop()
+			next := newLoop(t, options)
+			next.TakeOver(first.Loop)
+			first = startLoop(t, next)
+			eventually(t, "the next one has its place", func() bool { return slices.Equal(owned(next), ours) && next.Member() == id })
+		}
+		if protocol == Consumer && moved.Load() || !slices.Equal(owned(second.Loop), theirs) {
+			t.Errorf("the other member had %v, and was assigned more; it has %v", theirs, owned(second.Loop))
+		}
+		each := stop()
+		settledAll(t, first, topic, partitions)
+		first.stop()
+		second.stop()
+		s.wantOnce(t, partitions*each)
+	})
+}
