@@ -48,6 +48,9 @@ func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 				t.Errorf("the preview lacks %q:\n%s", want, out)
 			}
 		}
+		if strings.Contains(out, "null → ?") {
+			t.Errorf("the preview shows a field that a rejected record does not have:\n%s", out)
+		}
 		if docs := j.output(replay("--half", "documents", "--let", fix, "--preview", "1", "--json")...); !strings.Contains(docs, `"fixed":[{"field":"payment","before":"7","after":"cash"}]`) ||
 			!strings.Contains(docs, `"action":"stays"`) || !strings.Contains(docs, `"writable":2`) {
 			t.Errorf("the preview of documents:\n%s", docs)

@@ -85,7 +85,7 @@ type Effect struct {
 	Record   string       `json:"record"`
 	Reason   event.Reason `json:"reason"` // why it is a dead letter
 	Field    string       `json:"field,omitempty"`
-	Fixed    []FixedField `json:"fixed,omitempty"`
+	Fixed    []FixedField `json:"fixed,omitempty"`    // of a record that would be rejected again, only what it has
 	Rejected string       `json:"rejected,omitempty"` // why it would be rejected again
 	LeftOut  int          `json:"left_out,omitempty"` // number of its events
 	Version  int64        `json:"version,omitempty"`
@@ -188,7 +188,9 @@ func (p *Preview) Show(ctx context.Context, l *deadletter.Kept) (*Effect, error)
 	case rejected != nil:
 		e.Rejected = rejected.Error()
 		for i, f := range p.fixed {
-			e.Fixed = append(e.Fixed, FixedField{Field: f.Name, Before: before[i]})
+			if before[i] != "" { // else the record has none, or cannot be read
+				e.Fixed = append(e.Fixed, FixedField{Field: f.Name, Before: before[i]})
+			}
 		}
 		return e, nil
 	}
