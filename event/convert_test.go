@@ -38,6 +38,7 @@ func TestConversions(t *testing.T) {
 		{"infinity", event.Field{Type: event.Float, Convert: from}, `"-Inf"`, `wrong_type: field f: a number is expected, found "-Inf"`},
 		{"hexadecimal", event.Field{Type: event.Float, Convert: from}, `"0x1p-2"`, `wrong_type: field f: a number is expected, found "0x1p-2"`},
 		{"float out of range", event.Field{Type: event.Float, Convert: from}, `"1e999"`, `wrong_type: field f: the number is out of range`},
+		{"float that would be zero", event.Field{Type: event.Float, Convert: from}, `"-1e-400"`, `wrong_type: field f: the number is out of range`},
 		{"bool", event.Field{Type: event.Bool, Convert: from}, `"1"`, `f=true`},
 		{"bool, false", event.Field{Type: event.Bool, Convert: from}, `"false"`, `f=false`},
 		{"no bool", event.Field{Type: event.Bool, Convert: from}, `"yes"`, `wrong_type: field f: a bool is expected, found "yes"`},
@@ -240,5 +241,14 @@ func TestArraysOfEvents(t *testing.T) {
 	}
 	if !slices.ContainsFunc(b.Events, func(e event.Event) bool { return e.Version == 1 }) {
 		t.Error("no version")
+	}
+}
+
+// TestZeroIsNotOutOfRange checks that zero is a float however it is written.
+func TestZeroIsNotOutOfRange(t *testing.T) {
+	for _, text := range []string{"0", "-0", "0.0", "0e5", "0.000E-400", "-0.00000000000000000000", "5e-324"} {
+		if _, err := (event.Field{Name: "f", Type: event.Float}).ValueOf(text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

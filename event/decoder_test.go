@@ -100,6 +100,7 @@ func TestDecode(t *testing.T) {
 		{"int too large", `{"n":9223372036854775808,"at":5}`, `wrong_type: field n: the number does not fit 64 bits`},
 		{"seconds too large", `{"sec":9223372036854776,"at":5}`, `wrong_type: field sec: the time does not fit 64 bits of milliseconds`},
 		{"float too large", `{"weight":1e400,"at":5}`, `wrong_type: field weight: the number is out of range`},
+		{"float too small", `{"weight":0.1e-400,"at":5}`, `wrong_type: field weight: the number is out of range`},
 		{"bool", `{"late":0,"at":5}`, `wrong_type: field late: a bool is expected, found a number`},
 		{"object in a text", `{"place":{"name":{}},"at":5}`, `wrong_type: field place.name: a string is expected, found an object`},
 		{"text on the way", `{"place":{"addr":"x"},"at":5}`, `wrong_type: field place.addr: an object is expected, found a string`},

@@ -121,12 +121,25 @@ func parseFloat(v *Value, raw []byte) (detail string) {
 	f, ok := shortDecimal(raw)
 	if !ok {
 		var err error
-		if f, err = strconv.ParseFloat(string(raw), 64); err != nil {
+		if f, err = strconv.ParseFloat(string(raw), 64); err != nil || f == 0 && !isZero(raw) {
 			return "the number is out of range"
 		}
 	}
 	*v = FloatValue(f)
 	return ""
+}
+
+// isZero reports whether a number is zero as written, and not only too small for a float.
+func isZero(raw []byte) bool {
+	for _, c := range raw {
+		switch {
+		case c >= '1' && c <= '9':
+			return false
+		case c == 'e' || c == 'E':
+			return true
+		}
+	}
+	return true
 }
 
 // powers are the powers of ten that shortDecimal divides by.

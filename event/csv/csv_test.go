@@ -76,6 +76,7 @@ func TestRows(t *testing.T) {
 		{"NaN", "p1,,,NaN,", `wrong_type: field weight: a number is expected, found "NaN"`, schema},
 		{"infinity", "p1,,,-inf,", `wrong_type: field weight: a number is expected, found "-inf"`, schema},
 		{"past a float's range", "p1,,,1e999,", `wrong_type: field weight: the number is out of range`, schema},
+		{"below a float's range", "p1,,,1e-400,", `wrong_type: field weight: the number is out of range`, schema},
 		{"past 2⁶³", "9223372036854775808,,,,", "wrong_type: field id: the number does not fit 64 bits", exact},
 		{"a decimal of 39 digits", "1,,," + strings.Repeat("7", 39) + ",", "wrong_type: field weight: the decimal has more than 38 digits", exact},
 		{"a time past 64 bits of ns", "1,,9999-12-31T23:59:59Z,,",
