@@ -29,7 +29,7 @@ func (s *sample) keys(entity, owner, birth int, version string) []Key {
 			out = append(out, k)
 		}
 	}
-	id, repeated := s.part(entity), s.counts[entity] < len(s.events)
+	id, repeated := s.part(entity), s.counts[entity] < len(s.events) || s.single() // a key for several changes loses none
 	salt := s.salt(entity)
 	if at := s.field(version); at >= 0 && repeated {
 		parts := []part{salt, id, s.newest(at)}

@@ -41,6 +41,7 @@ type Proposal struct {
 	Bad      int       `json:"bad"`               // records that are not JSON objects
 	Empty    int       `json:"empty,omitempty"`   // records without a value
 	Entity   string    `json:"entity,omitempty"`  // the field that identifies what a record is about
+	Single   bool      `json:"single,omitempty"`  // the sample's records do not differ, so that it proves little
 	Partial  bool      `json:"partial,omitempty"` // changes lack fields that others of their entity have
 	Keys     []Key     `json:"keys"`              // the first is used
 	Versions []Version `json:"versions"`          // the first is used
@@ -120,7 +121,7 @@ func (p *Proposal) declare(raw []event.Record) ([]*column, error) {
 // weigh finds versions and keys.
 func (p *Proposal) weigh(s *sample) error {
 	e, entity := p.encoding, s.entity()
-	s.whole = e.fields != nil
+	s.whole, p.Single = e.fields != nil, s.single()
 	if c := e.changes; c != nil {
 		key := c.positions(p.Fields)
 		if key == nil && entity >= 0 {

@@ -215,6 +215,28 @@ func TestCollisionsAreCounted(t *testing.T) {
 	}
 }
 
+// TestOneRecord checks that one record gives a proposal with a key for several changes, which says how little it proves.
+func TestOneRecord(t *testing.T) {
+	const warning = "# One record proves little"
+	one := `{"status":"paid","order":"O1","at":1700000000000}`
+	for name, values := range map[string]iter.Seq[[]byte]{"one": lines(one), "twice the same": lines(one, one)} {
+		p, err := propose.Of(t.Context(), of("t", "", values, 100))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, want := p.Keys[0].Expr, `md5(order, 4) + order + "|" + desc(at, ms)`; got != want || len(p.Keys) != 2 || p.Keys[1].Row != "entity" {
+			t.Errorf("%s: keys %+v, want %s first", name, p.Keys, want)
+		}
+		if text := string(p.YAML(0)); !p.Single || !strings.Contains(text, warning) {
+			t.Errorf("%s: the file does not say how little it proves:\n%s", name, text)
+		}
+	}
+	p, err := propose.Of(t.Context(), of("t", "", lines(one, `{"status":"paid","order":"O2","at":1700000000000}`), 100))
+	if err != nil || p.Single || strings.Contains(string(p.YAML(0)), warning) {
+		t.Errorf("two records: %+v, %v", p, err)
+	}
+}
+
 func TestNothingToPropose(t *testing.T) {
 	for name, c := range map[string]struct {
 		values iter.Seq[[]byte]

@@ -89,7 +89,13 @@ func (s *sample) named(f int, words []string) bool {
 // identifies reports whether a field can be the part of a key that identifies something.
 func (s *sample) identifies(f int) bool {
 	t := s.fields[f].Type
-	return (t == event.Text && s.columns[f].longest <= 64 || t == event.Int) && s.complete(f) && s.counts[f] > 1
+	return (t == event.Text && s.columns[f].longest <= 64 || t == event.Int) && s.complete(f) &&
+		(s.counts[f] > 1 || s.counts[f] == 1 && s.single())
+}
+
+// single reports whether no two events differ, as in a sample of one: then nothing shows which field varies.
+func (s *sample) single() bool {
+	return !slices.ContainsFunc(s.counts, func(n int) bool { return n > 1 })
 }
 
 // best returns the field with the highest score, or -1 if all are 0.

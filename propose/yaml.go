@@ -14,8 +14,16 @@ func (p *Proposal) YAML(choice int) []byte {
 	w := &writer{}
 	k, topic := &p.Keys[choice], name(p.opts.Topic)
 	w.line(0, "# brine.yaml for topic %s, proposed by brine init from %s.", p.opts.Topic, p.opts.Source)
-	w.line(0, "# %s were read%s. What this file says about values comes from those; review it before use.", records(p.Records),
+	read := "were read"
+	if p.Records == 1 {
+		read = "was read"
+	}
+	w.line(0, "# %s %s%s. What this file says about values comes from those; review it before use.", records(p.Records), read,
 		p.empty()+p.bad())
+	if p.Single {
+		w.line(0, "# One record proves little: which field identifies records, which are always there and which times tie, only more of them")
+		w.line(0, "# show. Run brine init again when there are some.")
+	}
 	if p.opts.Texts {
 		w.line(0, "# The pipeline reads JSON: send the file with brine publish, which turns each row into an object.")
 	}

@@ -87,6 +87,9 @@ func (c *initCmd) Run(e *env) error {
 	if _, problems := config.Load(c.Output, e.getenv); problems.Err() != nil {
 		return fmt.Errorf("%s written, but it needs a manual correction: %w", c.Output, problems.Err())
 	}
+	if p.Single {
+		fmt.Fprintln(e.stdout, "one record proves little: review the key and the version, and run brine init again when there are more")
+	}
 	fmt.Fprintf(e.stdout, "%s written: key %s\nnext: brine check --connect %[1]s\n", c.Output, p.Keys[choice].Expr)
 	return nil
 }
