@@ -23,7 +23,7 @@ func (s *sample) versions(entity int) []Version {
 	for f := range s.fields {
 		if s.orders(f) {
 			// A time that never changes shows when the entity began, not in which order its changes came.
-			if s.counts[entity] < len(s.events) && s.decides(entity, f) {
+			if !s.single() && s.counts[entity] < len(s.events) && s.decides(entity, f) {
 				continue
 			}
 			out = append(out, Version{Field: s.fields[f].Name, Of: len(s.events),
