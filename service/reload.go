@@ -61,7 +61,7 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 	if err != nil {
 		r.Outcome, r.Error = reload.Refused, err.Error()
 		if f, ok := errors.AsType[*fault.Error](err); ok {
-			r.Fix = f.Fix
+			r.Kind, r.Fix = f.Kind, f.Fix
 		}
 	}
 	if asked.Preview && !asked.Meant {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"brine/config"
+	"brine/internal/fault"
 	"brine/service"
 	"brine/service/reload"
 )
@@ -53,7 +54,7 @@ func (c *reloadCmd) Run(e *env) error {
 	if err := result.Print(e.stdout, c.JSON); err != nil || result.Outcome != reload.Refused {
 		return err
 	}
-	return &exitError{exitFailed, errors.New("refused: " + result.Error), result.Fix}
+	return fault.New(result.Kind, errors.New("refused: "+result.Error), result.Fix)
 }
 
 // source returns a function that loads again the configuration that the command was started with.

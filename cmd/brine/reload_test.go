@@ -46,10 +46,15 @@ func TestReloadOfAProcess(t *testing.T) {
 		t.Errorf("%+v, %v: %s", r, err, out)
 	}
 	j.replace("key: md5(waybill, 4)", "key: md5(waybill, 6)")
-	if said := ask(exitFailed); !strings.Contains(said, "tables."+j.table+".key is part of") || !strings.Contains(said, "hint: write a new table") {
+	if said := ask(exitUsage); !strings.Contains(said, "tables."+j.table+".key is part of") || !strings.Contains(said, "hint: write a new table") {
 		t.Errorf("%s", said)
 	}
 	j.replace("key: md5(waybill, 6)", "key: md5(waybill, 4)")
+	j.replace("    version: at", "    version: nothing")
+	if said := ask(exitUsage); !strings.Contains(said, "refused: the configuration is invalid") {
+		t.Errorf("%s", said)
+	}
+	j.replace("    version: nothing", "    version: at")
 
 	j.replace("    version: at", "    read: { window: 2 }\n    version: at")
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {

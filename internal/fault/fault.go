@@ -1,7 +1,11 @@
 // Package fault is an error with its kind, which determines a command's exit code or a response's status, and its fix.
 package fault
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
 
 // Kind is the kind of an error.
 type Kind int
@@ -17,6 +21,21 @@ const (
 	Damaged                 // a data folder is damaged
 	Rejected                // too many records in a row were rejected
 )
+
+var names = []string{"failed", "usage", "unreachable", "missing", "port", "data", "damaged", "rejected"}
+
+// MarshalText returns the kind's name in JSON.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(names[k]), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Kind) UnmarshalText(name []byte) error {
+	i := slices.Index(names, string(name))
+	if i < 0 {
+		return fmt.Errorf("%q is no kind of error", name)
+	}
+	*k = Kind(i)
+	return nil
+}
 
 // Error is an error with its kind and, for people, its fix.
 type Error struct {

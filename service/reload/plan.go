@@ -215,9 +215,10 @@ type Result struct {
 	After   string    `json:"after,omitempty"` // empty if it could not be read
 
 	*Plan           // nil if there was no configuration to compare
-	Error  string   `json:"error,omitempty"` // of a refused reload
-	Fix    string   `json:"fix,omitempty"`
-	Warned []string `json:"warnings,omitempty"`
+	Error  string     `json:"error,omitempty"` // of a refused reload
+	Kind   fault.Kind `json:"kind,omitempty"`  // of the error
+	Fix    string     `json:"fix,omitempty"`
+	Warned []string   `json:"warnings,omitempty"`
 
 	Onward     []Offset `json:"onward,omitempty"`     // where Onward settings take effect
 	Unrecorded string   `json:"unrecorded,omitempty"` // why Onward is only in the log
