@@ -51,8 +51,8 @@
 //   - A restart makes the whole group rebalance: TestStaticMemberRestartsWithoutARebalance; or leaves its partitions without an owner:
 //     TestStaticMemberThatStaysAwayIsReplaced. Two processes take themselves for the same member:
 //     TestSecondProcessOfAnInstanceEndsTheFirst. Members without partitions rejoin forever: TestMemberWithoutPartitionsWaitsForSome.
-//   - A reload moves partitions to a member that still reads by the old filter: TestHandOver, TestRealHandOver; or nobody has them afterwards:
-//     TestHandOverWithoutASuccessor, TestPlaceThatTheGroupGaveAway, TestPlaceThatIsHandedOnUnused.
+//   - A reload moves partitions to a member that still reads by the old filter: TestHandOver, TestRealHandOver; or leaves them without an
+//     owner: TestHandOverWithoutASuccessor, TestHandOverThatIsLate, TestPlaceThatTheGroupGaveAway, TestPlaceThatIsHandedOnUnused.
 //   - The coordinator fails, moves or refuses: TestEveryAnswerToAHeartbeat, TestEveryFailureOfAJoinIsTriedAgain,
 //     TestCoordinatorMovesAreFollowed; or each failure costs a rebalance: TestCoordinatorAwayForAWhileCostsNoRebalance.
 //   - A slow store gets the member thrown out of the group: TestSlowStoreIsNotThrownOutOfTheGroup.

@@ -6,33 +6,24 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// handover says that another loop goes on where this one stops.
+// handover says which loop goes on where this one stops.
 type handover struct {
+	to     *Loop
 	unless context.Context // once it has ended, nobody goes on
 	reader string
 }
 
-// HandOver makes the loop keep its place in the group when it stops, for another Loop of this process (TakeOver), so that the group moves
-// none of its partitions meanwhile. Unless reader is empty, the last commits note it as who reads from there on: should the group give the
-// partitions to another member all the same, that member's Admit learns of it. Once unless has ended, nothing is handed over: the loop
-// leaves the group.
-func (l *Loop) HandOver(unless context.Context, reader string) {
-	l.next.Store(&handover{unless, reader})
+// HandOver makes the loop, when it stops, leave its place in the group to another Loop of this process, whose Run is called only then. The
+// group moves none of its partitions meanwhile. The two must agree about the group and its protocol; otherwise, or if the other one has
+// already begun to join or unless has ended, the loop just leaves the group.
+//
+// Unless reader is empty, the last commits note it as who reads from there on: should the group give the partitions to another member all
+// the same, that member's Admit learns of it.
+func (l *Loop) HandOver(to *Loop, unless context.Context, reader string) {
+	l.next.Store(&handover{to, unless, reader})
 }
 
-// TakeOver gives the loop, whose Run has not been called, the place that from has kept. If from has not stopped yet, it will leave the
-// group, and the loop joins as another member.
-func (l *Loop) TakeOver(from *Loop) {
-	from.mu.Lock()
-	defer from.mu.Unlock()
-	if !from.ended {
-		from.next.Store(nil)
-		return
-	}
-	l.place, from.place = from.place, broker.Place{}
-}
-
-// handsOver returns what the loop hands over when it stops, or nil.
+// handsOver returns who goes on when the loop stops, or nil.
 func (l *Loop) handsOver() *handover {
 	if h := l.next.Load(); h != nil && h.unless.Err() == nil {
 		return h
@@ -40,20 +31,33 @@ func (l *Loop) handsOver() *handover {
 	return nil
 }
 
-// keep returns whether a member that stops keeps its place, and stores the place if so.
+// keep gives the place of a member that stops to the loop that goes on, and reports whether there is one.
 func (l *Loop) keep(p broker.Place) bool {
-	if l.handsOver() == nil {
+	h := l.handsOver()
+	if h == nil || h.to.Group != l.Group || h.to.GroupProtocol != l.GroupProtocol || h.to.InstanceID != l.InstanceID {
 		return false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.place = p
+	h.to.mu.Lock()
+	defer h.to.mu.Unlock()
+	if h.to.begun {
+		return false
+	}
+	h.to.place = p
 	return true
 }
 
-// end notes that Run returns.
-func (l *Loop) end() {
+// joining returns the membership of a loop that begins to join, in the place that it was given, if any.
+func (l *Loop) joining() *broker.Membership {
+	m := l.membership()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ended = true
+	m.Place, l.place, l.begun = l.place, broker.Place{}, true
+	return m
+}
+
+// end gives on the place of a loop that stops before it has begun to join.
+func (l *Loop) end() {
+	if p := l.joining().Place; p != (broker.Place{}) {
+		l.keep(p)
+	}
 }

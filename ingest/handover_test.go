@@ -102,13 +102,12 @@ func TestHandOver(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
 		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 			p := startPair(t, b, protocol)
-			p.before.HandOver(t.Context(), "after")
+			after := newLoop(t, p.options("after"))
+			p.before.HandOver(after, t.Context(), "after")
 			p.before.stop()
 			p.noted("after", "other")
 			b.produce(10, 0, 1, 2, 3)
 			time.Sleep(time.Second) // without a heartbeat
-			after := newLoop(t, p.options("after"))
-			after.TakeOver(p.before.Loop)
 			r := startLoop(t, after)
 			time.Sleep(30 * time.Second)
 			if got := owned(after); !slices.Equal(got, p.ours) || after.Member() != p.before.Member() {
@@ -123,31 +122,35 @@ func TestHandOver(t *testing.T) {
 	})
 }
 
-// TestHandOverWithoutASuccessor checks that a loop leaves the group as usual if nobody can go on: its process stops, or it is itself not done
-// when the next one begins.
+// TestHandOverWithoutASuccessor checks that a loop leaves the group as usual if nobody can go on in its place.
 func TestHandOverWithoutASuccessor(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
-		for name, spoil := range map[string]func(p *pair){
-			"the process stops": func(p *pair) {
+		for _, c := range []struct {
+			name  string
+			spoil func(p *pair, o *Options) (unless context.Context)
+			notes string
+		}{
+			{"the process stops", func(p *pair, _ *Options) context.Context {
 				ended, end := context.WithCancel(p.t.Context())
 				end()
-				p.before.HandOver(ended, "after")
-			},
-			"not stopped yet": func(p *pair) {
-				p.before.HandOver(p.t.Context(), "after")
-				after := newLoop(p.t, p.options("after"))
-				after.TakeOver(p.before.Loop)
-				if after.joining().Place != p.before.joining().Place {
-					p.t.Error("the place of a loop that goes on was taken over")
+				return ended
+			}, "before"},
+			{"another protocol", func(p *pair, o *Options) context.Context {
+				if o.GroupProtocol = Classic; protocol == Classic {
+					o.GroupProtocol = Consumer
 				}
-			},
+				return p.t.Context()
+			}, "after"},
+			{"another group", func(p *pair, o *Options) context.Context { o.Group = "another"; return p.t.Context() }, "after"},
 		} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(c.name, func(t *testing.T) {
 				inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 					p := startPair(t, b, protocol)
-					spoil(p)
+					o := p.options("after")
+					unless := c.spoil(p, &o)
+					p.before.HandOver(newLoop(t, o), unless, "after")
 					p.before.stop()
-					p.noted("before", "other")
+					p.noted(c.notes, "other")
 					time.Sleep(20 * time.Second) // less than the session
 					if got := owned(p.other.Loop); len(got) != 4 {
 						t.Errorf("the other member owns %v, want all", got)
@@ -160,19 +163,38 @@ func TestHandOverWithoutASuccessor(t *testing.T) {
 	})
 }
 
+// TestHandOverThatIsLate checks that a loop that has not stopped when the next one begins leaves the group, and that the other joins it.
+func TestHandOverThatIsLate(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+			p := startPair(t, b, protocol)
+			after := newLoop(t, p.options("after"))
+			p.before.HandOver(after, t.Context(), "after")
+			r := startLoop(t, after)
+			time.Sleep(time.Minute)
+			p.before.stop()
+			time.Sleep(20 * time.Second) // less than the session
+			if got := owned(after); len(got) != 2 || after.Member() == p.before.Member() {
+				t.Errorf("%s owns %v, want two, as another member than %s", after.Member(), got, p.before.Member())
+			}
+			b.produce(10, 0, 1, 2, 3)
+			p.finish(80, r, p.other)
+		})
+	})
+}
+
 // TestPlaceThatTheGroupGaveAway checks that a loop that takes over a place which the group no longer has joins as another member.
 func TestPlaceThatTheGroupGaveAway(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
 		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 			p := startPair(t, b, protocol)
-			p.before.HandOver(t.Context(), "after")
+			after := newLoop(t, p.options("after"))
+			p.before.HandOver(after, t.Context(), "after")
 			p.before.stop()
 			time.Sleep(5 * time.Minute)
 			if got := owned(p.other.Loop); len(got) != 4 {
 				t.Errorf("the other member owns %v, want all", got)
 			}
-			after := newLoop(t, p.options("after"))
-			after.TakeOver(p.before.Loop)
 			r := startLoop(t, after)
 			time.Sleep(30 * time.Second)
 			if got := owned(after); len(got) != 2 {
@@ -189,23 +211,16 @@ func TestPlaceThatIsHandedOnUnused(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
 		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 			p := startPair(t, b, protocol)
-			p.before.HandOver(t.Context(), "")
+			between, after := newLoop(t, p.options("between")), newLoop(t, p.options("after"))
+			p.before.HandOver(between, t.Context(), "")
 			p.before.stop()
 			p.noted("before", "other")
-			from := p.before.Loop
-			for range 2 {
-				next := newLoop(t, p.options("between"))
-				next.TakeOver(from)
-				next.HandOver(t.Context(), "")
-				ctx, cancel := context.WithCancel(t.Context())
-				cancel()
-				if err := next.Run(ctx); err != nil {
-					t.Fatal(err)
-				}
-				from = next
+			between.HandOver(after, t.Context(), "")
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := between.Run(ctx); err != nil {
+				t.Fatal(err)
 			}
-			after := newLoop(t, p.options("after"))
-			after.TakeOver(from)
 			r := startLoop(t, after)
 			time.Sleep(30 * time.Second)
 			if got := owned(after); !slices.Equal(got, p.ours) || after.Member() != p.before.Member() {
@@ -235,10 +250,9 @@ func TestRealHandOver(t *testing.T) {
 		ours, theirs, id := owned(first.Loop), owned(second.Loop), first.Member()
 		moved.Store(false)
 		for range 5 {
-			first.HandOver(t.Context(), "next")
-			first.stop()
 			next := newLoop(t, options)
-			next.TakeOver(first.Loop)
+			first.HandOver(next, t.Context(), "next")
+			first.stop()
 			first = startLoop(t, next)
 			eventually(t, "the next one has its place", func() bool { return slices.Equal(owned(next), ours) && next.Member() == id })
 		}

@@ -31,8 +31,8 @@ type Loop struct {
 	noTopic bool         // the topic was missing when last looked for
 	epoch   int          // the member's epoch, by the consumer protocol
 	id      string       // the member's id, as of the last join
-	ended   bool         // Run has returned
-	place   broker.Place // taken over from another loop, or kept for one
+	begun   bool         // to join
+	place   broker.Place // that another loop has left to this one, until it begins to join
 
 	alone     uint64 // see Alone
 	releasing int    // number of releases in progress
@@ -207,15 +207,6 @@ func (l *Loop) membership() *broker.Membership {
 	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID, Keep: l.keep,
 		SessionTimeout: l.SessionTimeout, RebalanceTimeout: l.RebalanceTimeout, Heartbeat: l.Heartbeat,
 		CommitTimeout: min(l.RequestTimeout, l.drainTime()), LeaveTimeout: l.StopTimeout, Waits: l.waits, Lost: l.lost, Logger: l.Logger}
-}
-
-// joining returns the same for a loop that begins, with the place that it has taken over.
-func (l *Loop) joining() *broker.Membership {
-	m := l.membership()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m.Place, l.place = l.place, broker.Place{}
-	return m
 }
 
 func untilEither(a, b context.Context) {

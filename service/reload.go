@@ -245,9 +245,8 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 					after.reads.Since = time.Now()
 					reader = after.reads.String()
 				}
-				before.loop.HandOver(c.ctx, reader)
+				before.loop.HandOver(after.loop, c.ctx, reader)
 				s.retire(c, before)
-				after.loop.TakeOver(before.loop)
 				var at []reload.Offset
 				var err error
 				if h.Onward {

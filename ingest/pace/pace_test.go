@@ -28,7 +28,9 @@ func passes(t *testing.T, p *Pace, seconds int) (each []int) {
 	}
 }
 
-func near(got, want int) bool { return float64(got) >= 0.85*float64(want) && float64(got) < 1.15*float64(want)+1 }
+func near(got, want int) bool {
+	return float64(got) >= 0.85*float64(want) && float64(got) < 1.15*float64(want)+1
+}
 
 // TestRamp: the rate after a pause starts at 1,000 records per second and doubles every second; after ten it is unlimited.
 func TestRamp(t *testing.T) {

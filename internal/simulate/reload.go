@@ -157,7 +157,7 @@ func (p *Process) reload(ctx context.Context, l *loop, with stores) *loop {
 		p.world.ledger.find("0: %s: making a loop of %+v: %v", p.Name, file, err)
 		return l
 	}
-	l.loop.HandOver(ctx, "")
+	l.loop.HandOver(next.loop, ctx, "")
 	l.stop()
 	left := time.NewTimer(stopWithin + graceTime)
 	defer left.Stop()
@@ -166,7 +166,6 @@ func (p *Process) reload(ctx context.Context, l *loop, with stores) *loop {
 	case <-left.C:
 		p.world.ledger.find("9: %s: a loop has not ended %v after it was stopped for a reload", p.Name, stopWithin+graceTime)
 	}
-	next.loop.TakeOver(l.loop)
 	next.start(ctx)
 	return next
 }

@@ -214,7 +214,7 @@ type Result struct {
 	Before  string    `json:"before"`          // the configuration's Digest
 	After   string    `json:"after,omitempty"` // empty if it could not be read
 
-	*Plan           // nil if there was no configuration to compare
+	*Plan             // nil if there was no configuration to compare
 	Error  string     `json:"error,omitempty"` // of a refused reload
 	Kind   fault.Kind `json:"kind,omitempty"`  // of the error
 	Fix    string     `json:"fix,omitempty"`
