@@ -46,7 +46,7 @@ func (l *Log) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.writer = &Topic{l.cluster, l.Topic, topic.Partitions}
+	l.writer = &Topic{l.cluster, l.Topic, topic.Partitions, time.Time{}}
 	l.ends = make([]ends, topic.Partitions)
 	for p := range l.ends {
 		if l.ends[p].from, l.ends[p].to, err = l.cluster.Ends(ctx, l.Topic, p); err != nil {

@@ -9,11 +9,15 @@ import (
 
 	"brine/event"
 	"brine/ingest/internal/broker"
+	"brine/internal/backoff"
 )
 
 const (
 	extra        = 64 << 10  // bytes by which a dead letter may exceed its record
 	maxBatchSize = 512 << 10 // bytes of records in one produce request, unless a single record is larger
+
+	// settling is how long the brokers may take to know of a topic that was just created, and we of its leaders.
+	settling = 10 * time.Second
 )
 
 // ErrNoTopic is in the chain of errors about a missing topic, for example if there has never been a dead letter.
@@ -40,6 +44,7 @@ type Topic struct {
 	cluster    *broker.Cluster
 	name       string
 	partitions int
+	created    time.Time // when OpenTopic created it; zero: it was there
 }
 
 // OpenTopic finds the topic, or creates it with as many partitions as its source and room for the source's largest records.
@@ -49,12 +54,12 @@ func OpenTopic(ctx context.Context, c *broker.Cluster, name, source string, part
 		if err := create(ctx, c, name, source, partitions); err != nil {
 			return nil, fmt.Errorf("dead letters: creating topic %q: %w; create it, or give the user CREATE on it", name, err)
 		}
-		return &Topic{c, name, partitions}, nil
+		return &Topic{c, name, partitions, time.Now()}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("dead letters: %w", err)
 	}
-	return &Topic{c, name, found.Partitions}, nil
+	return &Topic{c, name, found.Partitions, time.Time{}}, nil
 }
 
 func create(ctx context.Context, c *broker.Cluster, name, source string, partitions int) error {
@@ -121,6 +126,10 @@ func (t *Topic) produce(ctx context.Context, partition int, letters []*Letter, f
 		records = append(records, form(l)...)
 	}
 	err := t.cluster.Produce(ctx, t.name, partition, records)
+	for pauses := (backoff.Pauses{Base: 50 * time.Millisecond, Limit: time.Second}); broker.Unsettled(err) &&
+		time.Since(t.created) < settling && pauses.Wait(ctx) == nil; {
+		err = t.cluster.Produce(ctx, t.name, partition, records)
+	}
 	large := errors.Is(err, broker.ErrTooLarge)
 	switch {
 	case err == nil:

@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/event"
 	"brine/ingest/internal/broker"
@@ -127,6 +130,54 @@ func TestDeadLetterTopicTakesTheLargestRecord(t *testing.T) {
 		t.Errorf("%d partitions, expected 2", n)
 	}
 	openDead(t, b) // it exists already
+}
+
+// TestNewTopicIsWaitedFor checks that the first dead letter is written although the brokers do not name the new topic yet, and that a topic
+// that is gone is not waited for.
+func TestNewTopicIsWaitedFor(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		host, port, err := net.SplitHostPort(b.ListenAddrs()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := strconv.ParseInt(port, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		created := false
+		var from time.Time
+		b.ControlKey(int16(kmsg.CreateTopics), func(kmsg.Request) (kmsg.Response, error, bool) {
+			created, from = true, time.Now()
+			return nil, nil, false
+		})
+		b.ControlKey(int16(kmsg.Metadata), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			b.KeepControl()
+			if !created || time.Since(from) > time.Second {
+				return nil, nil, false
+			}
+			answer := r.ResponseKind().(*kmsg.MetadataResponse)
+			answer.Brokers = []kmsg.MetadataResponseBroker{{Host: host, Port: int32(at)}}
+			for _, asked := range r.(*kmsg.MetadataRequest).Topics {
+				answer.Topics = append(answer.Topics, kmsg.MetadataResponseTopic{Topic: asked.Topic, ErrorCode: 3})
+			}
+			return answer, nil, true
+		})
+		d := openDead(t, b)
+		write := func() error {
+			return d.Write(t.Context(), []Letter{{Record: &event.Record{Topic: topic}, Reason: event.Undecodable, Group: group}})
+		}
+		if err := write(); err != nil || !created || time.Since(from) > settling {
+			t.Fatalf("%v after %v", err, time.Since(from))
+		}
+		if err := b.DeleteTopic(topic + ".dead"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(settling)
+		from = time.Now()
+		if err := write(); err == nil || time.Since(from) > 0 {
+			t.Errorf("a topic that is gone was waited for: %v after %v", err, time.Since(from))
+		}
+	})
 }
 
 func TestNoDeadLetter(t *testing.T) {

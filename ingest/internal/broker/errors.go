@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
 
 	"brine/internal/backoff"
 )
@@ -92,6 +93,18 @@ func Answered(err error) bool {
 // NoTopic reports whether an error means that a topic, or a partition of it, is missing.
 func NoTopic(err error) bool {
 	return errors.Is(err, kafka.UnknownTopicOrPartition) || errors.Is(err, ErrNoTopic)
+}
+
+// Unsettled reports whether an error may be due to a topic that was just created: not every broker knows of it yet, or we do not know its
+// leaders.
+func Unsettled(err error) bool {
+	for _, of := range []error{protocol.ErrNoTopic, protocol.ErrNoPartition, protocol.ErrNoLeader, kafka.UnknownTopicOrPartition,
+		kafka.LeaderNotAvailable, kafka.NotLeaderForPartition} {
+		if errors.Is(err, of) {
+			return true
+		}
+	}
+	return false
 }
 
 // Denied reports whether a broker refuses us access to a topic, or altogether.
