@@ -26,7 +26,7 @@ func TestRecordsAreRowsOrDeadLetters(t *testing.T) {
 	}
 	o := w.options()
 	o.Sources[0].Letters = only(o.Sources[0].Letters, 1)
-	want := "lost row   2@0: the record cannot be written (missing_field), but there is no dead letter for it\n"
+	want := "lost row   2@0: the record cannot be written (missing_field), but there is no dead letter for it; a purge may have deleted that\n"
 	if r := w.check(o); found(r) != want || r.Rejected != 1 || r.Lost != 1 || r.Problems() != 1 {
 		t.Errorf("found %s%d rejected, %d lost", found(r), r.Rejected, r.Lost)
 	}
