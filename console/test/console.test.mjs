@@ -1003,6 +1003,7 @@ shows("maps go back a month, and say which keys they show", async (t) => {
   const page = await open(t, "admin", dev.operators + "/regions?minutes=43200&table=logistics%3Ascans");
   await page.locator(".heat canvas").waitFor();
   const heat = await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/heat?minutes=43200")).json());
+  assert.deepEqual(heat.buckets, [{ minutes: 1440, seconds: 60 }, { minutes: 10080, seconds: 900 }, { minutes: 44640, seconds: 3600 }]);
   assert.ok(heat.kept_minutes >= 43200 && heat.starts.length > 1 && heat.labels.length === heat.starts.length, JSON.stringify(heat).slice(0, 200));
   assert.equal(await page.locator(".labels li").count(), Math.min(16, heat.starts.length));
   await page.click("text=Earlier"); // than anything was written
@@ -1338,6 +1339,84 @@ shows("the partitions that are shown are in the address", async (t) => {
   await page.goBack();
   await page.waitForURL("**/overview");
   await page.locator(".sheet h3").first().waitFor({ state: "detached" });
+});
+
+// A week of 15 min columns has one hot minute, in one of 64 ranges. What the store has finer is asked for when a zoom shows it.
+shows("a zoomed map is drawn from finer buckets where there are any, and stays as it was until they arrive", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me"), asked = [], failed = [], min = 60_000;
+  const end = Math.floor(Date.now() / (30 * min)) * 30 * min, hotRange = 20, hotMinute = end - 120 * min;
+  const starts = Array.from({ length: 64 }, (_, n) => n === 0 ? "" : `k${n + 100}`);
+  const table = { table: "logistics:scans", most: 100, kept_minutes: 44640, buckets: [{ minutes: 1440, seconds: 60 }, { minutes: 10080, seconds: 900 }, { minutes: 44640, seconds: 3600 }], bytes: [] };
+  const drawn = (from, until, step, starts) => {
+    const n = Math.ceil((until - from) / step), ends = Array.from({ length: n }, (_, c) => from + (c + 1) * step);
+    const hot = ends.findIndex((at) => at - step <= hotMinute && hotMinute < at);
+    return { ...table, starts, times: ends.map((at) => new Date(Math.min(at, until)).toISOString()),
+      rows: starts.map((start) => Array.from({ length: n }, (_, c) => start === `k${hotRange + 100}` && c === hot ? 100 : 1)) };
+  };
+  let answer = () => {}, held = Promise.resolve();
+  const hold = () => { held = new Promise((resolve) => { answer = resolve; }); };
+  page.on("requestfailed", (request) => { if (request.url().includes("/heat?")) failed.push(new URL(request.url()).searchParams.get("until")); });
+  await page.route("**/tables/logistics%3Ascans/heat?*", async (route) => {
+    const of = new URL(route.request().url()).searchParams;
+    if (of.get("columns") === null) return route.fulfill({ json: drawn(end - 7 * 24 * 60 * min, end, 30 * min, starts) });
+    asked.push(of);
+    await held;
+    const until = Date.parse(of.get("until")), step = until - of.get("minutes") * min < Date.now() - 1440 * min ? 15 * min : min;
+    // nothing was written before a time within the part, and half of the ranges were not apart then
+    const from = Math.floor((until - of.get("minutes") * min) / step) * step, first = from + Math.floor((hotMinute - from) / 2 / step) * step;
+    return route.fulfill({ json: drawn(first, until, step, starts.filter((_, n) => n % 2 === 0)) }).catch(() => {});
+  });
+  const address = `${dev.operators}/regions?table=logistics%3Ascans&minutes=10080&until=${new Date(end).toISOString()}`;
+  /** The part of the picture that is as hot as can be. */
+  const hot = () => page.evaluate(() => {
+    const canvas = document.querySelector(".heat canvas"), { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let [left, top, right, bottom] = [width, height, 0, 0];
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i] !== 253 || data[i + 1] !== 231 || data[i + 2] !== 37) continue;
+      const x = i / 4 % width, y = Math.floor(i / 4 / width);
+      [left, top, right, bottom] = [Math.min(left, x), Math.min(top, y), Math.max(right, x + 1), Math.max(bottom, y + 1)];
+    }
+    return { left: left / width, top: top / height, right: right / width, bottom: bottom / height };
+  });
+  const near = (a, b) => Math.abs(a - b) < 0.006;
+  const zoomOf = (from, until, top = 0, bottom = 1) => `&zoom=${top}~${bottom}~${new Date(from).toISOString()}~${new Date(until).toISOString()}`;
+  hold();
+  await page.goto(address + zoomOf(end - 240 * min, end));
+  await page.locator(".heat canvas.zoomed").waitFor();
+  await until(() => asked.length === 1, "the part is asked for");
+  let at = await hot();
+  assert.ok(near(at.left, 0.5) && near(at.right, 0.625) && near(at.top, hotRange / 64) && near(at.bottom, (hotRange + 1) / 64), `as the whole has it: ${JSON.stringify(at)}`);
+  assert.deepEqual([asked[0].get("minutes"), asked[0].get("until"), asked[0].get("columns")], ["300", new Date(end).toISOString(), "720"]);
+  answer();
+  await until(async () => near((await hot()).right, 0.5 + 1 / 240), "the minute is drawn");
+  at = await hot();
+  assert.ok(near(at.left, 0.5) && near(at.top, hotRange / 64) && near(at.bottom, (hotRange + 2) / 64), `where it is: ${JSON.stringify(at)}`);
+  await page.locator(".heat").focus();
+  const box = await page.locator(".heat canvas").boundingBox();
+  await page.mouse.click(box.x + box.width * (at.left + at.right) / 2, box.y + box.height * (at.top + at.bottom) / 2);
+  assert.match(await text(page, ".cellinfo"), /^Pinned: 100 rows\/s .* from k120,/);
+
+  // what lies within needs no other answer; what does not is asked for once the view rests, and a question that is superseded is dropped
+  await page.click("text=Zoom in");
+  await page.waitForURL((url) => !url.searchParams.get("zoom").startsWith("0~1~"));
+  assert.equal(asked.length, 1);
+  hold();
+  await page.click("text=Show all");
+  await page.waitForURL((url) => !url.search.includes("zoom="));
+  at = await hot();
+  assert.ok(near(at.left, (7 * 1440 - 120) / 10080), `the whole again: ${JSON.stringify(at)}`);
+  await page.locator(".heatbox").evaluate((one) => one.scrollIntoView());
+  const canvas = await page.locator(".heat canvas").boundingBox();
+  await page.mouse.move(canvas.x + canvas.width * 0.4, canvas.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(canvas.x + canvas.width * 0.6, canvas.y + canvas.height - 10, { steps: 4 });
+  await page.mouse.up();
+  await until(() => asked.length === 2, "days ago there are buckets of 15 min");
+  await page.goBack();
+  await page.locator(".heat canvas:not(.zoomed)").waitFor();
+  await until(() => failed.includes(asked[1].get("until")), "nobody waits for it any more");
+  answer();
+  assert.equal(asked.length, 2);
 });
 
 shows("a part of a map has its address, which goes back to its time and names no key", async (t) => {

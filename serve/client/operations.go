@@ -256,7 +256,10 @@ type HeatMap struct {
 	Most   float64     `json:"most" doc:"Largest value of the metric; in rows, if there is none."`
 	Hot    []HotRange  `json:"hot" doc:"Where the regions lie that are hot now. Empty for a map of an earlier time."`
 	Kept   int         `json:"kept_minutes" doc:"How far back maps go, in minutes."`
-	Detail string      `json:"detail,omitempty" doc:"Why the map shows only what this process has written: the history does not answer."`
+
+	Buckets []MapBuckets `json:"buckets,omitempty" doc:"How fine the kept buckets are, finest first. A map is drawn from the finest that go back to where it begins. If it has more buckets than columns, a column shows the largest value of several. Absent if map.history is not set."`
+
+	Detail string `json:"detail,omitempty" doc:"Why the map shows only what this process has written: the history does not answer."`
 
 	Requests [][]float64 `json:"requests,omitempty" doc:"With metric=requests: reads and writes of all clients per second, as the regions' servers count them, by key range, then by column."`
 	Latency  [][]float64 `json:"latency,omitempty" doc:"With metric=latency: mean time in ms from sending a write call of brine's to its answer, by key range, then by column; 0 if there was none."`
@@ -265,6 +268,12 @@ type HeatMap struct {
 
 	Unknown []int64 `json:"unknown,omitempty" doc:"With metric=requests: indices of the columns whose requests are not known, because the cluster reported none or an earlier brine kept none."`
 	Loads   string  `json:"loads,omitempty" doc:"With metric=requests: why the cluster does not report the loads of its regions now."`
+}
+
+// MapBuckets is how fine a map can be for a time.
+type MapBuckets struct {
+	Minutes int `json:"minutes" doc:"How far back these buckets go, in minutes."`
+	Seconds int `json:"seconds" doc:"Length of one bucket in seconds."`
 }
 
 // HotRange is where a hot region lies on a map: the key ranges in [From, To).

@@ -22,6 +22,20 @@ type Span struct {
 // Kept returns how far back maps go.
 func Kept() time.Duration { return layers[len(layers)-1].kept }
 
+// Resolution is how long buckets of some age are.
+type Resolution struct {
+	Kept time.Duration // how far back they go
+	Long time.Duration
+}
+
+// Resolutions returns those of all buckets, finest first.
+func Resolutions() (out []Resolution) {
+	for _, layer := range layers {
+		out = append(out, Resolution{layer.kept, layer.long})
+	}
+	return out
+}
+
 // finest returns the finest layer that goes back to from, and has at most some hundred buckets in the span.
 func (s *Store) finest(from, until time.Time) int {
 	age, span := s.opts.Now().Sub(from), until.Sub(from)

@@ -35,6 +35,9 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 	maps := o.service.Maps()
 	if maps != nil {
 		out.Kept = int(mapstore.Kept().Minutes())
+		for _, r := range mapstore.Resolutions() {
+			out.Buckets = append(out.Buckets, client.MapBuckets{Minutes: int(r.Kept.Minutes()), Seconds: int(r.Long.Seconds())})
+		}
 		if m, err = keptMap(ctx, maps, table, span); err != nil {
 			if of.Until != "" || ctx.Err() != nil {
 				return out, err

@@ -3,15 +3,19 @@
 /** The part of a map that is in sight, in cells. */
 export interface View { top: number; left: number; rows: number; columns: number }
 
-export interface Grid { rows: number; columns: number; most: number; heat: Uint8Array; ofRows: Float64Array; ofColumns: Float64Array }
+export interface Grid {
+  rows: number; columns: number; most: number; least: number; // the columns of its narrowest view
+  heat: Uint8Array; ofRows: Float64Array; ofColumns: Float64Array;
+}
 
 const unknown = 0, nothing = 1, hottest = 255; // what is known is always seen before what is not
 
-/** Cells on a logarithmic scale, a byte each, with the means of their lines. What is not nothing is never shown as nothing. */
-export function gridOf(cells: number[][], columns: number, known: (n: number, column: number) => boolean): Grid {
-  let most = 0;
+/**
+ * Cells on a logarithmic scale up to at least most, a byte each, with the means of their lines. What is not nothing is never shown as nothing.
+ */
+export function gridOf(cells: number[][], columns: number, known: (n: number, column: number) => boolean, most = 0, least = few): Grid {
   for (const line of cells) for (const n of line) if (n > most) most = n;
-  const grid: Grid = { rows: cells.length, columns, most, heat: new Uint8Array(cells.length * columns), ofRows: new Float64Array(cells.length),
+  const grid: Grid = { rows: cells.length, columns, most, least, heat: new Uint8Array(cells.length * columns), ofRows: new Float64Array(cells.length),
     ofColumns: new Float64Array(columns) };
   const scale = most > 0 ? (hottest - nothing) / Math.log1p(most) : 0;
   cells.forEach((line, r) => {
@@ -26,11 +30,13 @@ export function gridOf(cells: number[][], columns: number, known: (n: number, co
   return grid;
 }
 
+const few = 4; // ranges and columns, of which a view has at least as many
+
 export const whole = (of: Grid): View => ({ top: 0, left: 0, rows: of.rows, columns: of.columns });
 
 /** A view within its map: no part of it lies beside. */
 export function held(v: View, of: Grid): View {
-  const rows = Math.min(of.rows, Math.max(Math.min(4, of.rows), v.rows)), columns = Math.min(of.columns, Math.max(Math.min(4, of.columns), v.columns));
+  const rows = Math.min(of.rows, Math.max(Math.min(few, of.rows), v.rows)), columns = Math.min(of.columns, Math.max(Math.min(of.least, of.columns), v.columns));
   return { rows, columns, top: Math.min(of.rows - rows, Math.max(0, v.top)), left: Math.min(of.columns - columns, Math.max(0, v.left)) };
 }
 
@@ -40,11 +46,66 @@ export function zoomed(v: View, by: number, x: number, y: number, of: Grid): Vie
   return held({ rows, columns, top: v.top + (v.rows - rows) * y, left: v.left + (v.columns - columns) * x }, of);
 }
 
-/** Where the columns of a map end, and how far apart they are, in ms. */
-function axis(times: string[]): { first: number; step: number } {
+/** Where the columns of a map begin, and how long they are, in ms. The newest may be shorter: it ends with the map. */
+export function axis(times: string[]): { first: number; step: number; end: number } {
   const ends = times.map((at) => Date.parse(at)), n = ends.length;
-  const step = n > 1 ? (ends[n - 1]! - ends[0]!) / (n - 1) : 60_000;
-  return { first: (ends[0] ?? 0) - step, step };
+  const step = n > 1 ? ends[1]! - ends[0]! : 60_000;
+  return { first: (ends[0] ?? 0) - step, step, end: ends[n - 1] ?? 0 };
+}
+
+/** How far back buckets of a length are kept. */
+export interface Buckets { minutes: number; seconds: number }
+/** A part of a map's time, as it is asked for, and how long its columns will be, in ms. */
+export interface Part { from: number; until: number; step: number }
+
+export const partColumns = 720; // of a part at most: it has half as much time again as what is looked at
+
+/**
+ * The part of a map to ask for, with time to move on both sides, where the store has it finer than the map; null: it has not. The part before is
+ * good as long as it holds what is looked at and a new one would not be finer.
+ */
+export function partOf(times: string[], buckets: Buckets[], zoom: string, before: Part | null, now: number): Part | null {
+  const seen = zoomTimes(zoom)?.map((at) => Date.parse(at));
+  if (!seen || times.length === 0) return null;
+  const map = axis(times), [left, right] = [Math.max(map.first, seen[0]!), Math.min(map.end, seen[1]!)], beside = (right - left) / 4;
+  if (left >= right) return null;
+  const kept = buckets.find((b) => now - left <= b.minutes * minute) ?? buckets.at(-1);
+  if (!kept) return null;
+  const from = Math.max(map.first, Math.min(left, Math.max(left - beside, now - kept.minutes * minute))), until = Math.min(map.end, right + beside);
+  const long = kept.seconds * 1000;
+  const step = long * Math.ceil(Math.ceil(until / long - Math.floor(from / long)) / partColumns);
+  if (!(step < map.step)) return null;
+  return before && before.from <= left && before.until >= right && before.step <= step ? before : { from, until, step };
+}
+
+const minute = 60_000;
+
+/** How the places of a map lie on another one of the same table and a part of its time. */
+export interface Joint { row: (n: number) => number; column: (n: number) => number; backRow: (n: number) => number; backColumn: (n: number) => number }
+
+/** Ranges are joined by the keys that both maps have, and evenly in between. */
+export function joined(of: { starts: string[]; times: string[] }, on: { starts: string[]; times: string[] }): Joint {
+  const a = axis(of.times), b = axis(on.times), from = [0], to = [0];
+  if (new Set(on.starts).size === on.starts.length) { // masked keys are all the same
+    const places = new Map(on.starts.map((key, n) => [key, n]));
+    of.starts.forEach((key, n) => {
+      const place = places.get(key) ?? 0;
+      if (place > to.at(-1)!) { from.push(n); to.push(place); }
+    });
+  }
+  from.push(of.starts.length);
+  to.push(on.starts.length);
+  return {
+    row: (n) => between(from, to, n), backRow: (n) => between(to, from, n),
+    column: (n) => (a.first + n * a.step - b.first) / b.step, backColumn: (n) => (b.first + n * b.step - a.first) / a.step,
+  };
+}
+
+/** Where n lies among the numbers to, as it lies among the numbers from. */
+function between(from: number[], to: number[], n: number): number {
+  let i = 1;
+  while (i < from.length - 1 && n >= from[i]!) i++;
+  return to[i - 1]! + (n - from[i - 1]!) * (to[i]! - to[i - 1]!) / (from[i]! - from[i - 1]!);
 }
 
 /**

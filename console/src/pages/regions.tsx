@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
-import { zoomTimes } from "../lib/heat";
+import { partColumns, partOf, zoomTimes, type Part } from "../lib/heat";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { me, numberText, spanText, t, useStore, type Key } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
-import { Map, cellsOf, figure, knownOf, ofCalls, type HeatMap, type Metric, type Spot } from "./heatmap";
+import { Map, cellsOf, figure, knownOf, ofCalls, partFrom, type HeatMap, type Metric, type Spot } from "./heatmap";
 import { Sure, start } from "./jobs";
 
 interface StoredTable { name: string; regions: number; servers: number; mb: number; detail?: string }
@@ -20,7 +20,7 @@ interface Writer { pipeline: string; topic: string; partition: number; producer:
 /** What is counted of a region: by brine, and, where the cluster reports it, of all clients. */
 interface Load { name: string; server: string; rows_per_second: number; mb?: number; reads_per_second?: number; writes_per_second?: number }
 interface Skew { heavy_keys: HeavyKey[]; writers: Writer[]; regions: Load[] }
-interface Seen { metric: Metric; server: string; heat: HeatMap; hot: Hot[]; regions: Region[]; skew: Skew | undefined }
+interface Seen { metric: Metric; asked: string; server: string; heat: HeatMap; hot: Hot[]; regions: Region[]; skew: Skew | undefined }
 
 const path = "/api/v1/ops";
 const every = 3_000; // ms between two looks, while the page is in sight: a region that becomes hot is found after six to eight seconds
@@ -108,8 +108,15 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
       ask<HeatMap>(withQuery(at + "/heat", [["minutes", minutes], ["until", until], ["metric", asked], ["server", server]]), { signal }),
       ask<{ hot: Hot[] | null; tables: Skew[] }>(at + "/skew", { signal }), ask<{ regions: Region[] }>(at + "/regions", { signal })]);
     found([...new Set(regions.regions.map((one) => one.server))].filter((one) => one !== ""));
-    return { metric, server, heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions, skew: skew.tables[0] };
+    return { metric, asked, server, heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions, skew: skew.tables[0] };
   }, [table, minutes, until, asked, server, turn]);
+  const parts = useRef<Part | null>(null); // what was asked for last of a finer map
+  const part = parts.current = answer ? partOf(answer.heat.times, answer.heat.buckets ?? [], zoom, parts.current, Date.now()) : null;
+  const finer = useAnswer<{ asked: string; server: string; heat: HeatMap }>(part && (async (signal) => {
+    const heat = await ask<HeatMap>(withQuery(at + "/heat", [["minutes", String(Math.ceil((part.until - part.from) / 60_000))],
+      ["until", new Date(part.until).toISOString()], ["columns", String(partColumns)], ["metric", asked], ["server", server]]), { signal });
+    return { asked, server, heat: partFrom(heat, part) };
+  }), [table, asked, server, part?.from, part?.until, part?.step]);
   const cells = (answer?.heat.starts.length ?? 0) * (answer?.heat.times.length ?? 0);
   const pause = Number(minutes) >= day ? seldom : cells > large ? everyLarge : every;
   useEffect(() => {
@@ -141,7 +148,8 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
         {heat.detail && <p class="hint" dir="auto">{t("mapWithout", { why: heat.detail })}</p>}
         {unknown > 0 && <p class="hint">{t("mapUnknown", { n: numberText(unknown), of: numberText(heat.times.length) })}</p>}
         {Number(minutes) > (heat.kept_minutes ?? 480) && <p class="hint">{t("mapKept", { span: spanText((heat.kept_minutes ?? 480) * 60_000) })}</p>}
-        <Map key={answer.server} heat={heat} metric={shown} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} spots={until === "" ? spotsOf(heat, hot) : []}
+        {finer.err !== undefined && <Failure err={finer.err} again={finer.again} />}
+        <Map key={answer.server} heat={heat} part={finer.answer && finer.answer.asked === answer.asked && finer.answer.server === answer.server ? finer.answer.heat : null} metric={shown} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} spots={until === "" ? spotsOf(heat, hot) : []}
           zoom={zoom} look={look} />
         <Hottest heat={heat} metric={shown} />
       </>}
