@@ -26,6 +26,20 @@ func (s *Schema) Hide(err error) error {
 	return s.hide(e)
 }
 
+// HideKept is Hide for a reject that was kept as a dead letter, perhaps by another configuration. What an expression said may quote what is
+// masked by now, whatever today's expression of that setting reads; so its detail stays only if it is one of today's rejects of the record.
+func (s *Schema) HideKept(e *Error, today ...*Error) *Error {
+	if len(s.Masked) == 0 {
+		return e
+	}
+	out := s.hide(e)
+	same := func(now *Error) bool { return now.Reason == e.Reason && now.Field == e.Field && now.Detail == e.Detail }
+	if e.Reason == BadExpression && e.Field != "" && !slices.ContainsFunc(today, same) {
+		out.Detail = Hidden
+	}
+	return out
+}
+
 // hide is Hide for a reject.
 func (s *Schema) hide(e *Error) *Error {
 	out := *e

@@ -21,13 +21,12 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 			masked := mask.Text
 			r.Key, r.KeyBytes = &masked, nil
 		}
-		s := schemas(p.Pipeline)
+		s, today := schemas(p.Pipeline), p.today()
 		p.Rejected.hide(&s)
 		for n := range p.Letters {
 			l := &p.Letters[n]
-			c := Reject{Reason: l.Reason, Field: l.Field, Detail: l.Detail}
-			c.hide(&s)
-			l.Detail, l.Let = c.Detail, mask.If(l.Let != "", l.Let)
+			l.Detail = s.HideKept(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail}, today...).Detail
+			l.Let = mask.If(l.Let != "", l.Let)
 			if f := l.Fixed; f != nil {
 				f.Problem = mask.If(f.Problem != "", f.Problem) // it quotes the fix
 				f.Rejected.hide(&s)
@@ -45,6 +44,22 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 			}
 		}
 	}
+}
+
+// today returns how the configuration rejects the record and its events.
+func (p *Pipeline) today() (all []*event.Error) {
+	add := func(r *Reject) {
+		if r != nil {
+			all = append(all, &event.Error{Reason: r.Reason, Field: r.Field, Detail: r.Detail})
+		}
+	}
+	add(p.Rejected)
+	for i := range p.Events {
+		for n := range p.Events[i].Rejected {
+			add(&p.Events[i].Rejected[n])
+		}
+	}
+	return all
 }
 
 // hide masks what may quote the record in a reject.

@@ -1,6 +1,9 @@
 package letters
 
 import (
+	"errors"
+
+	"brine/config"
 	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/mask"
@@ -35,15 +38,8 @@ func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Cover
 		return nil
 	}
 	s := p.Schema()
-	var why *event.Error
-	hidden := s.Hide(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail})
-	if e, ok := hidden.(*event.Error); ok { //nolint:errorlint // it is passed unwrapped
-		why = e
-	}
-	out := &Covered{Key: mask.Bytes(l.Record.Key), Value: mask.Bytes(l.Record.Value)}
-	if why != nil {
-		out.Detail = why.Detail
-	}
+	why := s.HideKept(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail}, today(h, l)...)
+	out := &Covered{Key: mask.Bytes(l.Record.Key), Value: mask.Bytes(l.Record.Value), Detail: why.Detail}
 	whole := &fixes.Fix{Of: &event.Fix{}}
 	for i, f := range s.Fields {
 		if f.Fixable() == "" && f.Name != s.Images.Deleted {
@@ -64,6 +60,21 @@ func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Cover
 		out.Fields = append(out.Fields, CoveredField{name, mask.If(!v.Null() && rules.MasksField(p.Name, name), textOf(v))})
 	}
 	return out
+}
+
+// today returns how today's expressions reject a dead letter's record, if one of them does and no schema must be asked for.
+func today(h config.Half, l *deadletter.Kept) []*event.Error {
+	if l.Reason != event.BadExpression {
+		return nil
+	}
+	p, err := NewPreview(h, nil, nil)
+	if err != nil {
+		return nil
+	}
+	if rejected, ok := errors.AsType[*event.Error](p.draftAll(l.Record)); ok {
+		return []*event.Error{rejected.Short()}
+	}
+	return nil
 }
 
 // Hide covers a dead letter's JSON. It does nothing if c is nil.

@@ -123,16 +123,10 @@ const (
 
 // Judge counts a dead letter as written or rejected again. It makes no request to a store, so it does not know the stores' own refusals.
 func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *event.Error, err error) {
-	p.decoder.Reset(&p.batch)
 	if err := p.decoder.Resolve(ctx, l.Record); err != nil {
 		return nil, fmt.Errorf("decoding the dead letter of %s: %w", l.Origin(), err)
 	}
-	failed := p.decoder.Decode(l.Record, &p.batch)
-	for i := range p.batch.Events {
-		if failed == nil {
-			failed = p.draft(&p.batch.Events[i], nil)
-		}
-	}
+	failed := p.draftAll(l.Record)
 	if errors.As(failed, &rejected) {
 		rejected = rejected.Short()
 		p.Rejected[rejected.Reason]++
@@ -142,6 +136,16 @@ func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *even
 		p.Effects++
 	}
 	return nil, failed
+}
+
+// draftAll decodes a record, and computes what its events would write.
+func (p *Preview) draftAll(rec *event.Record) error {
+	p.decoder.Reset(&p.batch)
+	err := p.decoder.Decode(rec, &p.batch)
+	for i := 0; err == nil && i < len(p.batch.Events); i++ {
+		err = p.draft(&p.batch.Events[i], nil)
+	}
+	return err
 }
 
 // draft computes what an event would write. It calls write for each cell and field, with the table or index, and the part of it that holds
