@@ -591,10 +591,27 @@ shows("offsets are shown, and previewed before they are set", async (t) => {
 shows("a key is tried as one writes it", async (t) => {
   const page = await open(t, "admin", dev.operators + "/keys");
   await page.locator(".rowkey:has-text('UA-1545')").waitFor();
-  assert.equal(await page.locator(".splits code").count(), 15);
+  /** What the page shows is what the API answers to its address. */
+  const asAnswered = async () => {
+    const url = new URL(page.url()), answer = await as("admin", `/api/v1/ops/keys${url.search}`, {}, dev.operators);
+    assert.equal(answer.status, 200);
+    assert.deepEqual(await page.locator(".splits code").allInnerTexts(), answer.splits);
+    assert.deepEqual(await page.locator(".findings li > p:first-of-type").allInnerTexts(), answer.findings.map((f) => f.message));
+    const ranges = await page.locator("h2:has-text('Ranges read') ~ *").locator("code").allInnerTexts();
+    assert.deepEqual(ranges.slice(0, 2 * answer.scans.length), answer.scans.flatMap((s) => [s.start || "the first key", s.stop || "end of table"]));
+    return answer;
+  };
+  await page.waitForURL(/key=/);
+  const good = await asAnswered();
+  assert.equal(good.splits.length, 15);
+  assert.deepEqual(good.splits, good.splits.toSorted());
+  assert.ok(good.scans.length >= 1 && good.row.includes("UA-1545"), JSON.stringify(good));
   await page.fill("textarea >> nth=0", `desc(at, ms) + waybill`);
   await page.locator(".findings .warning").first().waitFor();
   await page.waitForURL(/key=desc/);
+  const bad = await asAnswered();
+  assert.ok(bad.findings.some((f) => f.severity === "warning" && /time|grow|region/.test(f.message)), JSON.stringify(bad.findings));
+  assert.notDeepEqual(bad.splits, good.splits);
   await page.fill("textarea >> nth=0", `md5(waybil, 4) + waybill`);
   await page.locator(".findings .error:has-text('Line 1, column 5')").waitFor();
   await page.fill("textarea >> nth=0", `salt(4, at) + waybill + "|" + asc(at, ms)`);
@@ -612,7 +629,8 @@ shows("a key is tried as one writes it", async (t) => {
   await page.fill("[aria-label='Value: waybill']", "W1");
   await page.locator(".hint:has-text('at')").waitFor(); // fields are missing
   await page.fill("input[aria-describedby=apart-help]", "0000none");
-  await page.locator(".hint").waitFor();
+  await page.waitForURL(/0000none/);
+  await asAnswered();
 });
 
 shows("long work is looked at first, goes on in another tab, and its outcome stays", async (t) => {
@@ -959,13 +977,18 @@ shows("a heat map is read by keys, and its figures are the API's", async (t) => 
   await page.keyboard.press("Enter");
   const info = await text(page, ".cellinfo");
   assert.ok(info.startsWith("Pinned") && info.includes(heat.starts[3]), info);
-  const painted = await page.evaluate(() => {
-    const canvas = document.querySelector("canvas"), { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-    const seen = new Set();
-    for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
-    return seen.size;
-  });
-  assert.ok(painted > 1, "what was written is brighter than what was not");
+  const shownAs = await page.evaluate(({ ranges, columns }) => {
+    const canvas = document.querySelector(".heat canvas"), { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return Array.from({ length: ranges }, (_, r) => Array.from({ length: columns }, (_, c) => {
+      const i = 4 * (Math.floor((r + .5) * height / ranges) * width + Math.floor((c + .5) * width / columns));
+      return data[i] << 16 | data[i + 1] << 8 | data[i + 2];
+    }));
+  }, { ranges: heat.starts.length, columns: heat.times.length });
+  assert.ok(heat.most > 0, "something was written");
+  heat.rows.forEach((line, r) => line.forEach((n, c) => {
+    assert.equal(shownAs[r][c] === 0x440154, n === 0, `range ${r}, column ${c}: ${n} rows/s are drawn as ${shownAs[r][c].toString(16)}`);
+    if (n === heat.most) assert.equal(shownAs[r][c], 0xfde725, `range ${r}, column ${c}: the hottest is drawn as ${shownAs[r][c].toString(16)}`);
+  }));
   const light = (canvas) => page.locator(canvas).evaluate((one) => one.getContext("2d").getImageData(0, 0, one.width, one.height).data.reduce((sum, n) => sum + n, 0));
   const before = await light(".heat canvas");
   await page.getByLabel("Brightness").fill("4");
@@ -997,6 +1020,43 @@ shows("a heat map is read by keys, and its figures are the API's", async (t) => 
   await page.locator(".heat canvas.zoomed").waitFor();
   await page.click("text=Show all");
   await page.locator(".heat canvas:not(.zoomed)").waitFor();
+});
+
+shows("a colour stands for a number with its unit, and a hot range lies where its keys do", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me"), ranges = 16, columns = 12, hot = 5, from = 8;
+  const cells = Array.from({ length: ranges }, (_, r) => Array.from({ length: columns }, (_, c) => r === 0 ? 0 : r === hot && c >= from ? 1000 : 10));
+  await page.route("**/tables/logistics%3Ascans/heat?*", (route) => {
+    const metric = new URL(route.request().url()).searchParams.get("metric") ?? "";
+    const end = Date.UTC(2026, 0, 1);
+    return route.fulfill({ json: { table: "logistics:scans", most: 1000, kept_minutes: 44640, rows: [], bytes: [], ...metric ? { [metric]: cells } : { rows: cells, bytes: cells },
+      starts: cells.map((_, r) => r === 0 ? "" : `key-${r}`), times: Array.from({ length: columns }, (_, c) => new Date(end + c * 60_000).toISOString()) } });
+  });
+  const pixels = (canvas, at) => page.locator(canvas).first().evaluate((one, at) => {
+    const { data } = one.getContext("2d").getImageData(0, 0, one.width, one.height);
+    return at.map(([x, y]) => { const i = 4 * (Math.floor(y * one.height) * one.width + Math.floor(x * one.width)); return data[i] << 16 | data[i + 1] << 8 | data[i + 2]; });
+  }, at);
+  const place = (r, c) => [(c + .5) / columns, (r + .5) / ranges];
+  const unknown = 0x808080, nothing = 0x440154, hottest = 0xfde725;
+  for (const [metric, unit, none] of [["rows", "Rows/s"], ["bytes", "Bytes/s"], ["requests", "requests/s", "not known"], ["latency", "ms", "no call"], ["read_latency", "ms", "no call"]]) {
+    await page.goto(`${dev.operators}/regions?table=logistics%3Ascans&minutes=15&until=2026-01-01T00:11:00Z&metric=${metric}`);
+    await page.locator(".heat canvas").waitFor();
+    assert.equal(await text(page, ".legend figcaption"), `Colours on a logarithmic scale, in ${unit}`);
+    assert.deepEqual(await page.locator(".legend li").allInnerTexts(), ["0", "4.6", "31", "180", "1,000"], metric);
+    assert.equal(await page.locator(".legend p").count(), none ? 1 : 0);
+    if (none) assert.deepEqual([(await text(page, ".legend p")).trim(), await pixels(".legend p canvas", [[0, 0]])], [none, [unknown]]);
+    const ten = await pixels(".legend div canvas", [[Math.round(Math.log1p(10) / Math.log1p(1000) * 254) / 255 + .5 / 255, 0]]);
+    assert.deepEqual(await pixels(".legend div canvas", [[0, 0], [.999, 0]]), [nothing, hottest]);
+    for (let r = 0; r < ranges; r++) {
+      const line = await pixels(".heat canvas", Array.from({ length: columns }, (_, c) => place(r, c)));
+      line.forEach((colour, c) => assert.equal(colour, r === 0 ? metric.endsWith("latency") ? unknown : nothing : r === hot && c >= from ? hottest : ten[0], `${metric}: range ${r}, column ${c}`));
+    }
+    const box = await page.locator(".heat canvas").boundingBox(), [x, y] = place(hot, from);
+    await page.locator(".heat canvas").click({ position: { x: box.width * x, y: box.height * y } });
+    assert.match(await text(page, ".cellinfo"), new RegExp(`^Pinned: 1,000 .* from key-${hot},`));
+  }
+  await page.getByLabel("Brightness").fill("4"); // changes which colour a number has, and the legend with it
+  const [low] = await pixels(".heat canvas", [place(1, 0)]);
+  assert.deepEqual(await pixels(".legend div canvas", [[Math.round(Math.log1p(10) / Math.log1p(1000) * 254) / 255 + .5 / 255, 0]]), [low]);
 });
 
 shows("maps go back a month, and say which keys they show", async (t) => {

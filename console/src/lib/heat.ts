@@ -151,6 +151,14 @@ export function palette(bright: number): Uint32Array {
   return out;
 }
 
+/** The value that so great a part of the scale stands for: the scale is logarithmic, and begins with nothing. */
+export const valueAt = (part: number, most: number): number => part >= 1 ? most : Math.expm1(part * Math.log1p(most));
+
+/** The colours of the scale, from nothing to the hottest. */
+export const scaleOf = (colours: Uint32Array): Uint32Array => colours.subarray(nothing);
+/** The colour of what is unknown. */
+export const colourOfUnknown = (colours: Uint32Array): Uint32Array => colours.subarray(unknown, unknown + 1);
+
 const pixel = (r: number, g: number, b: number): number => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 
 /** Paints a view: each pixel shows the hottest of its cells, so that no hot one disappears. */

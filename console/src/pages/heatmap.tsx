@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { axis, gridOf, held, joined, paint, palette, strip, whole, zoomed, zoomText, zoomView, type Buckets, type Grid, type Joint, type Part, type View } from "../lib/heat";
+import { axis, colourOfUnknown, gridOf, held, joined, paint, palette, scaleOf, strip, valueAt, whole, zoomed, zoomText, zoomView, type Buckets, type Grid, type Joint, type Part, type View } from "../lib/heat";
 import { numberText, t, timeText, type Key } from "../lib/store";
 import { note } from "../lib/ui";
 
@@ -224,6 +224,7 @@ export function Map({ heat: of, part, metric, bright, brighten, hold, spots, zoo
       <canvas class="strip below" ref={below} width={wide} height={thick} aria-hidden="true" />
     </div>
     <div class="axis"><span>{timeText(heat.times[clamp(Math.floor(view.left), columns)]!)}</span><span>{timeText(heat.times[clamp(Math.ceil(view.left + view.columns) - 1, columns)]!)}</span></div>
+    <Legend most={grid.most} metric={metric} colours={colours} />
     <p class="cellinfo" id="heat-cell" role="status">{at && <>{pinned && <strong>{t("pinned")}: </strong>}
       <span dir="auto">{cellText(mine.heat, metric, mine.known, at, { start: key ? label ? `${key} (${label})` : key : t("fromStart"), at: timeText(mine.heat.times[at[1]]!) })}</span>
       {spots.filter((one) => place![0] >= one.from && place![0] < one.to).map((one) => <span key={one.from}> · {t("hot")}: {one.why}</span>)}</>}</p>
@@ -235,6 +236,28 @@ export function Map({ heat: of, part, metric, bright, brighten, hold, spots, zoo
       {pinned && at && <button type="button" onClick={() => { navigator.clipboard.writeText(key).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>{t("copyKey")}</button>}
     </div>
   </section>;
+}
+
+const marks = [0, .25, .5, .75, 1]; // of the scale, with their values
+
+/** What the colours stand for. */
+function Legend({ most, metric, colours }: { most: number; metric: Metric; colours: Uint32Array }) {
+  const scale = useRef<HTMLCanvasElement>(null), grey = useRef<HTMLCanvasElement>(null), none = ofCalls(metric) ? "legendNoCall" : metric === "requests" ? "legendUnknown" : null;
+  useEffect(() => {
+    for (const [to, of] of [[scale.current, scaleOf(colours)], [grey.current, colourOfUnknown(colours)]] as const) {
+      const on = to?.getContext("2d");
+      if (!to || !on) continue;
+      const image = on.createImageData(of.length, 1);
+      new Uint32Array(image.data.buffer).set(of);
+      to.width = of.length;
+      on.putImageData(image, 0, 0);
+    }
+  }, [colours, none]);
+  return <figure class="legend"><figcaption>{t("legend", { unit: t(units[metric]) })}</figcaption>
+    <div><canvas ref={scale} height={1} aria-hidden="true" />
+      <ol>{marks.map((part) => <li key={part}>{figure(part < 1 && most > 100 ? Number(valueAt(part, most).toPrecision(2)) : valueAt(part, most), metric)}</li>)}</ol></div>
+    {none && <p><canvas ref={grey} height={1} aria-hidden="true" />{t(none)}</p>}
+  </figure>;
 }
 
 const cellAt = ([row, column]: [number, number], of: Grid): [number, number] => [clamp(Math.floor(row), of.rows), clamp(Math.floor(column), of.columns)];
