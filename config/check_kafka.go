@@ -265,7 +265,7 @@ func (l *loader) checkTLS(k *Kafka) {
 	const setting = "kafka.tls"
 	t := &k.TLS
 	if l.wantsTLS(setting, t.Enabled, t.CA+t.Cert+t.Key+t.ServerName) {
-		k.tls = l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
+		k.tls = l.following(setting, certs.Files{CA: t.CA, Cert: t.Cert, Key: t.Key}, t.ServerName)
 	}
 }
 
@@ -295,6 +295,20 @@ func (l *loader) tlsConfig(setting, caFile, certFile, keyFile, serverName string
 		made.Certificates = []tls.Certificate{pair}
 	}
 	return made
+}
+
+// following is the same for a section whose files are read again for each connection. See Config.Renewed.
+func (l *loader) following(setting string, files certs.Files, serverName string) func() *tls.Config {
+	l.tlsConfig(setting, files.CA, files.Cert, files.Key, serverName)
+	store, err := certs.Open(files, func(err error) {
+		if f := l.renewed.Load(); f != nil {
+			(*f)(setting, err)
+		}
+	})
+	if err != nil {
+		return nil // tlsConfig has reported it, or together
+	}
+	return func() *tls.Config { return store.Dialling(serverName) }
 }
 
 // readCA reads a file of certificates. It returns nil if there is none, or if it has reported a fault.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/certs"
 	"brine/serve"
 )
 
@@ -284,7 +285,9 @@ func (l *loader) checkSearch(s *Search) {
 			}
 		}
 	}
-	s.ca = l.readCA("search.ca", s.CA)
+	if l.readCA("search.ca", s.CA) != nil {
+		s.tls = l.following("search", certs.Files{CA: s.CA}, "")
+	}
 	s.secrets = l.followedBoth("search.password", "search.api_key", &s.Password, &s.APIKey)
 	l.together("search", "password", "user")
 	l.together("search", "user", "password")
@@ -322,7 +325,7 @@ func (l *loader) checkRegistry(r *Registry) {
 			l.fault(setting+".tls", Missing, "does nothing for an http:// URL", "write https:// in registry.url")
 			return
 		}
-		r.tls = l.tlsConfig(setting+".tls", t.CA, t.Cert, t.Key, t.ServerName)
+		r.tls = l.following(setting+".tls", certs.Files{CA: t.CA, Cert: t.Cert, Key: t.Key}, t.ServerName)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -71,6 +72,20 @@ type loader struct {
 	withheld map[string]string     // values that no problem may show (secrets, and values from the environment), and what to show instead
 	fresh    map[string]*fresh     // by setting: texts in which something was replaced
 	problems Problems
+	renewed  *renewed
+}
+
+// renewed is called when the files of certificates have changed; see Config.Renewed.
+type renewed struct {
+	atomic.Pointer[func(section string, err error)]
+}
+
+// Renewed has a function called when the files with the certificates of a section have changed: with nil if new connections use them, or with
+// the reason why the earlier ones stay in use. It must not block. Of hbase.tls and the ports, their own options say so.
+func (c *Config) Renewed(f func(section string, err error)) {
+	if c.renewed != nil { // it was loaded
+		c.renewed.Store(&f)
+	}
 }
 
 // place is the place of a setting in the file.
@@ -89,7 +104,8 @@ func (l *loader) load(text []byte) *Config {
 func (l *loader) loadTree(root *yaml.Node) *Config {
 	l.overlay(root)
 	l.expand(root, "")
-	cfg := new(Config)
+	l.renewed = new(renewed)
+	cfg := &Config{renewed: l.renewed}
 	l.object(root, reflect.ValueOf(cfg).Elem(), "")
 	l.check(cfg)
 	cfg.written, cfg.shown = l.withoutSecrets(root, ""), l.shown()

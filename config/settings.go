@@ -60,7 +60,8 @@ type Config struct {
 	// Questions that tables and indexes answer, by name. `brine query NAME field=value …` asks one; `brine query --views` lists them.
 	Views []*View `set:"views" example:"{ waybill: {…} }"`
 
-	shared *sharedRegistry
+	shared  *sharedRegistry
+	renewed *renewed
 
 	source  source            // where it was loaded from
 	written *yaml.Node        // without secrets

@@ -54,8 +54,8 @@ type Kafka struct {
 	// Authentication to the brokers.
 	SASL SASL `set:"sasl"`
 
-	tls    *tls.Config    // nil unless enabled
-	sasl   sasl.Mechanism // nil for none
+	tls    func() *tls.Config // nil unless enabled
+	sasl   sasl.Mechanism     // nil for none
 	failed func(address string, failures int, err error)
 }
 

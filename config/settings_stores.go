@@ -95,7 +95,7 @@ type Search struct {
 	// How often to search each index for a document until it is found. These searches feed the metrics of when documents become searchable.
 	Probe time.Duration `set:"probe" default:"5s" min:"100ms" max:"1d"`
 
-	ca       []byte // content of the file CA
+	tls      func() *tls.Config // nil for the system's certificates
 	secrets  func() (password, apiKey string)
 	answer   int64         // largest response to read
 	patience time.Duration // see Config.Within
@@ -128,7 +128,7 @@ type Registry struct {
 	// registry may not have read all of its schemas. Records with the id wait that long, then become dead letters.
 	UnknownAfter time.Duration `set:"unknown_after" default:"1m" min:"1ms" max:"1d"`
 
-	tls     *tls.Config // nil for the system's certificates
+	tls     func() *tls.Config // nil for the system's certificates
 	secrets func() (password, token string)
 }
 

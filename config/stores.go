@@ -98,7 +98,7 @@ func (s *Search) Elastic() elastic.Options {
 	if replicas == 0 {
 		replicas = elastic.NoReplicas // in the options, 0 means the default
 	}
-	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, Secrets: s.secrets, CACert: s.ca,
+	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, Secrets: s.secrets, TLS: s.tls,
 		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: replicas, Refresh: s.Refresh, Patience: s.patience, MaxAnswerBytes: s.answer}
 	for node := range strings.SplitSeq(s.Connect, ",") {
 		out.Addresses = append(out.Addresses, strings.TrimSpace(node))

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -57,14 +59,14 @@ func TestTLS(t *testing.T) {
 		t.Fatal(problems)
 	}
 	k := cfg.Kafka.Options()
-	if k.TLS == nil || k.TLS.ServerName != "kafka" || len(k.TLS.Certificates) != 1 || k.TLS.RootCAs == nil || k.SASL == nil || k.SASL.Name() != "PLAIN" {
-		t.Errorf("tls %+v, sasl %v", k.TLS, k.SASL)
+	if c := k.TLS(); c.ServerName != "kafka" || c.GetClientCertificate == nil || c.RootCAs == nil || k.SASL == nil || k.SASL.Name() != "PLAIN" {
+		t.Errorf("tls %+v, sasl %v", c, k.SASL)
 	}
-	if len(cfg.Search.Elastic().CACert) == 0 {
+	if c := cfg.Search.Elastic().TLS(); c.RootCAs == nil {
 		t.Error("the search engine's certificates are not read")
 	}
-	if o, _ := cfg.Registry(); o.TLS == nil || len(o.TLS.Certificates) != 1 || o.TLS.RootCAs == nil {
-		t.Errorf("tls of the registry: %+v", o.TLS)
+	if o, _ := cfg.Registry(); o.TLS().GetClientCertificate == nil || o.TLS().RootCAs == nil {
+		t.Errorf("tls of the registry: %+v", o.TLS())
 	}
 	if h := cfg.HBase(); h.TLS == nil || *h.TLS != (hbase.TLS{CA: cert, Cert: cert, Key: key, ServerName: "hbase", MinVersion: tls.VersionTLS12}) {
 		t.Errorf("tls of HBase: %+v", h.TLS)
@@ -74,5 +76,73 @@ func TestTLS(t *testing.T) {
 	}
 	if _, problems = parse(other); !strings.Contains(problems.String(), "kafka.tls.cert: is not a valid pair with key: private key does not match public key") {
 		t.Errorf("a key of another certificate: %v", problems)
+	}
+}
+
+// TestRenewedCertificates: Kafka, the registry and the search engine get the certificates that are in the files when a connection is made; a
+// pair that does not fit leaves the earlier one in use, and both are reported.
+func TestRenewedCertificates(t *testing.T) {
+	cert, key := certificate(t)
+	source := strings.Replace(minimal, "kafka: {", "kafka: { tls: { enabled: true, ca: '"+cert+"', cert: '"+cert+"', key: '"+key+"' },", 1) +
+		"search: { connect: https://localhost:9200, ca: '" + cert + "' }\n" +
+		"registry: { url: 'https://localhost:8081', tls: { ca: '" + cert + "', cert: '" + cert + "', key: '" + key + "' } }\n"
+	cfg, problems := Parse("brine.yaml", []byte(source), environ())
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	reported := map[string]string{}
+	cfg.Renewed(func(section string, err error) { reported[section] = fmt.Sprint(err) })
+	schemas, _ := cfg.Registry()
+	engine := cfg.Search.Elastic()
+	every := map[string]func() *tls.Config{"kafka.tls": cfg.Kafka.Options().TLS, "search": engine.TLS, "registry.tls": schemas.TLS}
+	holds := func(file string) {
+		t.Helper()
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM(want)
+		block, _ := pem.Decode(want)
+		for section, now := range every {
+			c := now()
+			if !c.RootCAs.Equal(pool) {
+				t.Errorf("%s has other authorities than %s", section, file)
+			}
+			if c.GetClientCertificate == nil {
+				continue
+			}
+			if pair, err := c.GetClientCertificate(nil); err != nil || !bytes.Equal(pair.Certificate[0], block.Bytes) {
+				t.Errorf("%s shows another certificate than %s, %v", section, file, err)
+			}
+		}
+	}
+	holds(cert)
+	before := filepath.Join(t.TempDir(), "before.pem")
+	move := func(from, to string) {
+		t.Helper()
+		content, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, content, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	move(cert, before)
+	newCert, newKey := certificate(t)
+	move(newKey, key) // without its certificate
+	holds(before)
+	for section := range every {
+		if want := section != "search"; strings.Contains(reported[section], "the previous certificates stay in use") != want {
+			t.Errorf("%s reports %q", section, reported[section])
+		}
+	}
+	move(newCert, cert)
+	holds(newCert)
+	for section := range every {
+		if reported[section] != "<nil>" {
+			t.Errorf("%s reports %q", section, reported[section])
+		}
 	}
 }

@@ -28,7 +28,7 @@ func TestSecuredBroker(t *testing.T) {
 	b.poison(0)
 	s := newStore()
 	o := b.options(s)
-	o.Kafka.TLS, o.Kafka.SASL = ours, plain.Mechanism{Username: "brine", Password: "secret"}
+	o.Kafka.TLS, o.Kafka.SASL = func() *tls.Config { return ours }, plain.Mechanism{Username: "brine", Password: "secret"}
 	l := start(t, o)
 	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 11 })
 	l.stop()

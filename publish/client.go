@@ -14,6 +14,7 @@ import (
 	kgosasl "github.com/twmb/franz-go/pkg/sasl"
 
 	"brine/ingest"
+	"brine/internal/certs"
 )
 
 // Options say where to publish, and as whom.
@@ -71,7 +72,7 @@ func newClient(o *Options, transactions string) (*kgo.Client, error) {
 		kgo.MaxVersions(kversion.V3_6_0()), // offsets are added to transactions by a separate request: later brokers accept both ways
 	}
 	if o.Kafka.TLS != nil {
-		opts = append(opts, kgo.DialTLSConfig(o.Kafka.TLS))
+		opts = append(opts, kgo.Dialer(certs.Dial((&net.Dialer{Timeout: 10 * time.Second}).DialContext, o.Kafka.TLS)))
 	}
 	if o.Kafka.SASL != nil {
 		opts = append(opts, kgo.SASL(mechanism{o.Kafka.SASL}))

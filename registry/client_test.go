@@ -347,9 +347,13 @@ func TestTLS(t *testing.T) {
 	known.AddCert(s.Certificate())
 	both := &tls.Config{RootCAs: known, Certificates: s.TLS.Certificates}
 	for _, c := range []struct {
-		tls  *tls.Config
+		tls  func() *tls.Config
 		want string
-	}{{both, ""}, {nil, "name the authorities that signed the registry's certificate: registry.tls.ca"}, {&tls.Config{RootCAs: known}, "tls: handshake failure"}} {
+	}{
+		{func() *tls.Config { return both }, ""},
+		{nil, "name the authorities that signed the registry's certificate: registry.tls.ca"},
+		{func() *tls.Config { return &tls.Config{RootCAs: known} }, "tls: handshake failure"},
+	} {
 		client, _ := open(t, Options{URLs: []string{s.URL}, TLS: c.tls})
 		if err := client.Resolve(t.Context(), id(7)); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/sr"
+
+	"brine/internal/certs"
 )
 
 const (
@@ -29,7 +31,9 @@ const (
 func (c *Client) connect() error {
 	if c.o.Transport == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.TLSClientConfig = c.o.TLS.Clone()
+		if c.o.TLS != nil {
+			certs.Follow(t, c.o.TLS)
+		}
 		t.MaxResponseHeaderBytes = 64 << 10
 		c.o.Transport = t
 	}

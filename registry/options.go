@@ -21,7 +21,7 @@ type Options struct {
 	Token              string // bearer token instead, unless empty
 	// Secrets returns the current password and token before each request, if they may change; nil: those above.
 	Secrets func() (password, token string)
-	TLS     *tls.Config // for https URLs; nil: the system's certificates
+	TLS     func() *tls.Config // of a connection to an https URL that is made now; nil: the system's certificates
 
 	// Cache is a folder in which schemas survive restarts. Empty: in memory only. Several processes may share it.
 	Cache string

@@ -82,6 +82,7 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 	if err != nil {
 		return fault.Misused(fmt.Errorf("the configuration is invalid, so the previous one stays in use: %w", err))
 	}
+	next.Renewed(s.renewed)
 	if s.opts.Halves != nil {
 		next = Only(next, pipelinesOf(next, s.opts.Halves)...)
 	}

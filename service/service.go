@@ -134,6 +134,9 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*Service, erro
 	return s, nil
 }
 
+// renewed logs that the files of certificates have changed.
+func (s *Service) renewed(section string, err error) { stores.ReadAgain(s.log, section, err) }
+
 // prepare returns a service that has opened nothing yet.
 func prepare(cfg *config.Config, opts Options) *Service {
 	if opts.Halves != nil {
@@ -144,6 +147,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
 		running: make(chan struct{}), reloading: make(chan struct{}, 1), written: &written.Rows{}, memory: cfg.LoopMemory(),
 	}
+	cfg.Renewed(s.renewed)
 	if opts.Stores != nil { // its hooks report store failures, and it serves what is written
 		s.outages, s.written = opts.Stores.outages, opts.Stores.written
 	}

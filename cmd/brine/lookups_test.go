@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"strings"
 	"time"
@@ -17,7 +18,9 @@ import (
 func lookUpsOf(client *kafka.Client) (c *offsets.Client, k ingest.Kafka) {
 	k = ingest.Kafka{Brokers: strings.Split(client.Addr.String(), ",")}
 	if t, ok := client.Transport.(*kafka.Transport); ok {
-		k.TLS, k.SASL = t.TLS, t.SASL
+		if k.SASL = t.SASL; t.TLS != nil {
+			k.TLS = func() *tls.Config { return t.TLS }
+		}
 	}
 	return offsets.Open(k, time.Minute), k
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -22,6 +21,7 @@ import (
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
 
 	"brine/indexer"
+	"brine/internal/certs"
 	"brine/internal/sockets"
 )
 
@@ -35,7 +35,7 @@ type Options struct {
 	// Secrets returns the current password and key before each request, if they may change; nil: the fields above.
 	Secrets func() (password, apiKey string)
 
-	CACert []byte // PEM; replaces the system's
+	TLS func() *tls.Config // of a connection that is made now; nil: the system's certificates
 
 	Analyzer string        // of text fields; default standard. smartcn or ik_smart for Chinese, if the server has it
 	Shards   int           // of a new index; default 1
@@ -124,7 +124,7 @@ func Open(opts Options) (*Engine, error) {
 		urls = append(urls, u)
 	}
 	var err error
-	if opts.Transport, err = trusting(opts.Transport, opts.CACert); err != nil {
+	if opts.Transport, err = trusting(opts.Transport, opts.TLS); err != nil {
 		return nil, fmt.Errorf("search.ca: %w", err)
 	}
 	e := &Engine{opts: opts, known: map[string]indexer.Mapping{}}
@@ -144,25 +144,17 @@ func Open(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// trusting returns the transport with the authorities of pem in place of the system's, or t itself if pem is nil. Close can close the
-// connections of the result.
-func trusting(t http.RoundTripper, pem []byte) (http.RoundTripper, error) {
-	if pem == nil {
+// trusting returns the transport with these connections, or t itself if config is nil. Close can close the connections of the result.
+func trusting(t http.RoundTripper, config func() *tls.Config) (http.RoundTripper, error) {
+	if config == nil {
 		return t, nil
 	}
 	of, ok := t.(*http.Transport)
 	if !ok {
 		return nil, fmt.Errorf("elastic: Options.Transport is a %T, whose authorities cannot be set", t)
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, errors.New("it holds no certificate")
-	}
 	of = of.Clone()
-	if of.TLSClientConfig == nil {
-		of.TLSClientConfig = new(tls.Config)
-	}
-	of.TLSClientConfig.RootCAs = roots
+	certs.Follow(of, config)
 	return of, nil
 }
 

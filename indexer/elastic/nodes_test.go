@@ -1,8 +1,9 @@
 package elastic_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"io"
 	"log"
 	"net/http"
@@ -27,7 +28,7 @@ func connect(t *testing.T, opts elastic.Options) *indexer.Writer {
 	}
 	declared := indexertest.Options(t, "orders", indexer.Whole)
 	declared.Pause, declared.MaxPause, declared.RetryFor = time.Millisecond, 5*time.Millisecond, time.Hour
-	if opts.CACert != nil || opts.APIKey != "" {
+	if opts.TLS != nil || opts.APIKey != "" {
 		declared.RetryFor = time.Millisecond
 	}
 	w, err := indexer.New(e, declared)
@@ -127,8 +128,10 @@ func TestTLS(t *testing.T) {
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
-	w := connect(t, elastic.Options{Addresses: []string{secure.URL}, CACert: ca, Transport: &http.Transport{}})
+	known := x509.NewCertPool()
+	known.AddCert(secure.Certificate())
+	ca := func() *tls.Config { return &tls.Config{RootCAs: known} }
+	w := connect(t, elastic.Options{Addresses: []string{secure.URL}, TLS: ca, Transport: &http.Transport{}})
 	if failures := submit(t, w, indexertest.Event(1, "a", "x")); len(failures) > 0 {
 		t.Fatal(failures[0].Err)
 	}

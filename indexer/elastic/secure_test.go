@@ -1,11 +1,11 @@
 package elastic_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"brine/indexer"
 	"brine/indexer/elastic"
 	"brine/indexer/indexertest"
+	"brine/internal/certs"
 	"brine/internal/certs/certstest"
 	"brine/internal/testenv"
 	"brine/search"
@@ -34,7 +35,7 @@ var secureCases = []struct {
 	{"plain text", func(_ *testing.T, o *elastic.Options) {
 		o.Addresses = []string{strings.Replace(o.Addresses[0], "https", "http", 1)}
 	}, nil, "EOF"},
-	{"another authority in `ca`", func(t *testing.T, o *elastic.Options) { o.CACert = certificates(t, certstest.New(t, "other").CA) }, nil,
+	{"another authority in `ca`", func(t *testing.T, o *elastic.Options) { o.TLS = certificates(t, certstest.New(t, "other").CA) }, nil,
 		"certificate signed by unknown authority"},
 	{"the server's certificate has expired", asItIs, &certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour},
 		"certificate has expired or is not yet valid: current time … is after"},
@@ -48,20 +49,20 @@ var secureCases = []struct {
 
 func asItIs(*testing.T, *elastic.Options) {}
 
-func certificates(t *testing.T, file string) []byte {
+func certificates(t *testing.T, file string) func() *tls.Config {
 	t.Helper()
-	pem, err := os.ReadFile(file)
+	store, err := certs.Open(certs.Files{CA: file}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem
+	return func() *tls.Config { return store.Dialling("") }
 }
 
 // accepted returns the options that the real server accepts. It has no API keys, because the modules for its index of them are not among the
 // available jars.
 func accepted(t *testing.T, s testenv.SecureSearch) elastic.Options {
 	t.Helper()
-	return elastic.Options{Addresses: []string{s.URL}, Replicas: elastic.NoReplicas, Username: s.User, Password: s.Password, CACert: certificates(t, s.CA)}
+	return elastic.Options{Addresses: []string{s.URL}, Replicas: elastic.NoReplicas, Username: s.User, Password: s.Password, TLS: certificates(t, s.CA)}
 }
 
 // It is not parallel to the other tests, which have to wait while the server presents other certificates.

@@ -3,9 +3,13 @@ package certs
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"log"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -216,4 +220,81 @@ func TestEncryptIsCancelled(t *testing.T) {
 	if _, err := c.Encrypt(ctx, near, "localhost:1"); !errors.Is(err, gone) {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestFollow: each new connection of a transport has the files as they are when it is made, and the server's name is checked, be it a host's
+// or an address.
+func TestFollow(t *testing.T) {
+	first, second := certstest.New(t, "first"), certstest.New(t, "second")
+	dir := t.TempDir()
+	files := Files{CA: filepath.Join(dir, "ca.pem"), Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+	put := func(to, from string) {
+		content, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold := func(a *certstest.Authority, name string) {
+		cert, key := a.Issue(t, certstest.Leaf{Name: name})
+		put(files.CA, a.CA)
+		put(files.Cert, cert)
+		put(files.Key, key)
+	}
+	hold(first, "ours")
+	store := open(t, files)
+	transport := new(http.Transport)
+	Follow(transport, func() *tls.Config { return store.Dialling("") })
+	defer transport.CloseIdleConnections()
+
+	serve := func(a *certstest.Authority, l certstest.Leaf) string {
+		cert, key := a.Issue(t, l)
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].Subject.CommonName)
+		}))
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		clients := x509.NewCertPool()
+		ca, err := os.ReadFile(a.CA)
+		if err != nil || !clients.AppendCertsFromPEM(ca) {
+			t.Fatal(err)
+		}
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	ask := func(url string) (string, error) {
+		client := http.Client{Transport: transport}
+		response, err := client.Get(url)
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		name, err := io.ReadAll(response.Body)
+		return string(name), err
+	}
+	old, renewed := serve(first, certstest.Leaf{}), serve(second, certstest.Leaf{})
+	elsewhere := serve(first, certstest.Leaf{Hosts: []string{"elsewhere.example", "10.1.2.3"}})
+	wants := func(url, name, fault string) {
+		t.Helper()
+		got, err := ask(url)
+		if got != name || (err == nil) != (fault == "") || err != nil && !strings.Contains(err.Error(), fault) {
+			t.Errorf("%s answers %q, %v; want %q, %q", url, got, err, name, fault)
+		}
+	}
+	wants(old, "ours", "")
+	wants(strings.Replace(old, "127.0.0.1", "localhost", 1), "ours", "")
+	wants(renewed, "", "unknown authority")
+	wants(elsewhere, "", "certificate is valid for 10.1.2.3, not 127.0.0.1")
+	wants(strings.Replace(elsewhere, "127.0.0.1", "localhost", 1), "", "certificate is valid for elsewhere.example, not localhost")
+	transport.CloseIdleConnections()
+	hold(second, "renewed")
+	wants(renewed, "renewed", "")
+	wants(old, "", "unknown authority")
 }

@@ -12,14 +12,18 @@
 package certs
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Files are the PEM files of one side of connections.
@@ -187,6 +191,58 @@ func (s *Store) Server(auth tls.ClientAuthType, minVersion uint16) *tls.Config {
 			return c, nil
 		},
 	}
+}
+
+// Dialling returns the configuration of a connection that is made now. The server's certificate must be for serverName; empty: for the host,
+// which the caller then sets.
+func (s *Store) Dialling(serverName string) *tls.Config {
+	h := s.now()
+	c := &tls.Config{ServerName: serverName, MinVersion: tls.VersionTLS12, RootCAs: h.roots}
+	if h.own != nil {
+		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return h.own, nil }
+	}
+	return c
+}
+
+// For returns a configuration for a host; it is c if that names a server already.
+func For(c *tls.Config, address string) *tls.Config {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil || c.ServerName != "" {
+		return c
+	}
+	c = c.Clone()
+	c.ServerName = host
+	return c
+}
+
+// Dial returns dial with TLS on top, for each connection by what config returns then.
+func Dial(dial func(ctx context.Context, network, address string) (net.Conn, error), config func() *tls.Config) func(
+	ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		plain, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, handshakeTime)
+		defer cancel()
+		conn := tls.Client(plain, For(config(), address))
+		if err := conn.HandshakeContext(ctx); err != nil {
+			_ = plain.Close() // the error of the handshake says more
+			return nil, err
+		}
+		return conn, nil
+	}
+}
+
+const handshakeTime = 10 * time.Second
+
+// Follow makes a transport encrypt each new connection by what config returns then; of a connection through a proxy, by what it returns now.
+func Follow(t *http.Transport, config func() *tls.Config) {
+	dial := t.DialContext
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	t.TLSClientConfig, t.DialTLSContext = config(), Dial(dial, config)
 }
 
 // version returns the name of a TLS version.

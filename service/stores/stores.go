@@ -54,7 +54,7 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 		opts.Hooks.Running = func(i hbase.ProcedureInfo) { log.Info(working(i)) }
 	}
 	if opts.Hooks.Certificates == nil {
-		opts.Hooks.Certificates = func(i hbase.CertificatesInfo) { readAgain(log, "hbase.tls", i.Err) }
+		opts.Hooks.Certificates = func(i hbase.CertificatesInfo) { ReadAgain(log, "hbase.tls", i.Err) }
 	}
 	if opts.Hooks.Renewal == nil {
 		opts.Hooks.Renewal = func(i hbase.RenewalInfo) { log.Warn("hbase.kerberos: a ticket could not be renewed", "error", i.Err) }
@@ -71,8 +71,8 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 	return h, nil
 }
 
-// readAgain logs the result of reading changed certificates.
-func readAgain(log *slog.Logger, section string, err error) {
+// ReadAgain logs the result of reading changed certificates.
+func ReadAgain(log *slog.Logger, section string, err error) {
 	if err != nil {
 		log.Warn(section+": its files have changed but cannot be used", "error", err)
 		return

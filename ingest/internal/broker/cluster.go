@@ -23,10 +23,10 @@ import (
 
 // Kafka is how to reach the brokers.
 type Kafka struct {
-	Brokers  []string       // host:port of one or more; brine learns the others from them
-	TLS      *tls.Config    // nil: no TLS
-	SASL     sasl.Mechanism // nil: no authentication
-	ClientID string         // the name in the brokers' logs; default "brine"
+	Brokers  []string           // host:port of one or more; brine learns the others from them
+	TLS      func() *tls.Config // of a connection that is made now; nil: no TLS
+	SASL     sasl.Mechanism     // nil: no authentication
+	ClientID string             // the name in the brokers' logs; default "brine"
 
 	// Dial opens the connections, for proxies and tests; default a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

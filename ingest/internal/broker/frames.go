@@ -13,6 +13,8 @@ import (
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
+
+	"brine/internal/certs"
 )
 
 // ErrNotKafka is the error of a connection whose other side is not a Kafka broker.
@@ -49,12 +51,7 @@ func (k Kafka) transport(
 				return nil, err
 			}
 			if k.TLS != nil { // not kafka-go, which would put TLS between us and the answers
-				config := k.TLS
-				if host, _, err := net.SplitHostPort(address); err == nil && config.ServerName == "" {
-					config = config.Clone()
-					config.ServerName = host
-				}
-				conn = tls.Client(conn, config)
+				conn = tls.Client(conn, certs.For(k.TLS(), address))
 			}
 			return newFramedConn(conn, func(err error) { wrong(address, err) }), nil
 		},

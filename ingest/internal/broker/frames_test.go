@@ -143,7 +143,11 @@ func TestOtherServersCostNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address := start(t, c.answer, c.config != nil)
-			cluster := New(Kafka{Brokers: []string{address}, TLS: c.config}, 30*time.Second)
+			kafkas := Kafka{Brokers: []string{address}}
+			if c.config != nil {
+				kafkas.TLS = func() *tls.Config { return c.config }
+			}
+			cluster := New(kafkas, 30*time.Second)
 			defer cluster.Close()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
