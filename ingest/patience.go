@@ -9,8 +9,9 @@ import (
 
 // impatience is why a replay was given up: nothing was settled for that long while something waited for an answer.
 type impatience struct {
-	after time.Duration
-	last  string // what it waited for; empty if not known
+	after  time.Duration
+	last   string // what it waited for; empty if not known
+	halted bool   // a partition waits for a person
 }
 
 func (i *impatience) Error() string {
@@ -21,8 +22,13 @@ func (i *impatience) Error() string {
 	return text
 }
 
-// Unwrap makes it a timeout error.
-func (i *impatience) Unwrap() error { return context.DeadlineExceeded }
+// Unwrap makes it a timeout error, unless waiting longer would not help.
+func (i *impatience) Unwrap() error {
+	if i.halted {
+		return nil
+	}
+	return context.DeadlineExceeded
+}
 
 // gaveUp reports whether impatience stopped an assignment. What is pending has then been waited for long enough.
 func gaveUp(stop context.Context) bool {
@@ -50,7 +56,8 @@ func (r *Replay) patiently(ctx context.Context, a *assignment) (patient context.
 			if now := r.Progress().Left(); now != left || !a.waits() {
 				left, since = now, time.Now()
 			} else if time.Since(since) >= r.asked.Patience {
-				cancel(&impatience{r.asked.Patience, r.waitsFor(a)})
+				last, halted := r.waitsFor(a)
+				cancel(&impatience{r.asked.Patience, last, halted})
 			}
 		}
 	}()
@@ -67,15 +74,16 @@ func (a *assignment) waits() bool {
 	return false
 }
 
-// waitsFor returns what keeps an assignment waiting: the detail of a partition or, while a first try is pending, of its store.
-func (r *Replay) waitsFor(a *assignment) string {
+// waitsFor returns what keeps an assignment waiting: the detail of a partition or, while a first try is pending, of its store. halted reports whether the partition is
+// halted.
+func (r *Replay) waitsFor(a *assignment) (what string, halted bool) {
 	for _, p := range a.parts() {
 		if s := p.progress.snapshot(); s.Detail != "" && s.Detail != errFailing.Error() {
-			return fmt.Sprintf("partition %d, %s: %s", p.id, s.Reason, s.Detail)
+			return fmt.Sprintf("partition %d, %s: %s", p.id, s.Reason, s.Detail), s.State == Halted
 		}
 	}
 	if r.asked.Cause != nil {
-		return r.asked.Cause()
+		return r.asked.Cause(), false
 	}
-	return ""
+	return "", false
 }

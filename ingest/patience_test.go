@@ -21,6 +21,9 @@ func TestAReplayIsGivenUpWithWhatItWaitsFor(t *testing.T) {
 			want   string
 		}{
 			{"no answer", nil, make(chan struct{}), "last: the store's"},
+			{"a halt", func(int, []place) ([]event.Failure, error) {
+				return []event.Failure{{Index: 0, Verdict: event.Halt, Reason: event.Denied, Err: errors.New("no grant")}}, nil
+			}, nil, "denied: no grant"},
 			{"retries", func(_ int, b []place) ([]event.Failure, error) {
 				return []event.Failure{{Index: 0, Verdict: event.Retry, Reason: event.Unavailable, Err: errors.New("connection refused")}}, nil
 			}, nil, "unavailable: connection refused"},
@@ -39,7 +42,7 @@ func TestAReplayIsGivenUpWithWhatItWaitsFor(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = r.Run(t.Context(), plan)
-			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "nothing was settled for 500ms") || !strings.Contains(err.Error(), c.want) {
+			if errors.Is(err, context.DeadlineExceeded) == (c.name == "a halt") || !strings.Contains(err.Error(), "nothing was settled for 500ms") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}

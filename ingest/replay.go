@@ -168,7 +168,8 @@ func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 
 // Run replays what Plan has found until it is settled. If ctx ends first, Run settles pending flights, saves the progress and returns ctx's
 // error; Plan and Run of the same name then resume. The same happens when Patience runs out, with a timeout error
-// (context.DeadlineExceeded) that names what it waited for; what is pending by then is abandoned. A Replay runs once.
+// (context.DeadlineExceeded) that names what it waited for, which is no timeout if that is a halted partition; what is pending by then is
+// abandoned. A Replay runs once.
 func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	if _, none := r.Writer.(planOnly); none {
 		return errors.New("ingest: Writer is nil")
