@@ -3,6 +3,8 @@ package explain
 import (
 	"slices"
 	"strings"
+
+	"brine/ingest/deadletter"
 )
 
 // Outcome is what became of a record in one half of a pipeline.
@@ -63,7 +65,7 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 }
 
 // fixedBy describes the fix in one line.
-func (l *Letter) fixedBy() string { return "fixed by " + strings.ReplaceAll(l.Let, "\n", ", ") }
+func (l *Letter) fixedBy() string { return "fixed by " + deadletter.LetText(l.Let) }
 
 // outcome returns the conclusion of a half that rejects the record, whose dead letter a replay has fixed.
 func (l *Letter) outcome(h *Half) (Outcome, string) {

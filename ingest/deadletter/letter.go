@@ -24,6 +24,9 @@ type Letter struct {
 	Let      string    // of these: what the record was fixed by; empty: the pipeline accepts it as it is
 }
 
+// LetText formats a Let in one line, for people.
+func LetText(let string) string { return strings.ReplaceAll(let, "\n", ", ") }
+
 // Origin returns the place of the record in its own topic.
 func (l *Letter) Origin() Place { return Place{l.Record.Topic, l.Record.Partition, l.Record.Offset} }
 

@@ -53,7 +53,7 @@ func Letter(out io.Writer, l *deadletter.Kept, pipeline string, covered *letters
 	if !l.Replayed.IsZero() {
 		state = "replayed " + when.Text(l.Replayed.UnixMilli())
 		if l.Let != "" {
-			state += ", fixed by " + strings.ReplaceAll(l.Let, "\n", "; ")
+			state += ", fixed by " + deadletter.LetText(l.Let)
 		}
 	}
 	table := term.Table{Out: out}
