@@ -46,6 +46,7 @@ func (e *evidence) split(i int, in inside) (Action, bool) {
 	a := Action{Kind: Split, Table: e.table, Region: e.regions[i].Region.Name, At: at, Effect: effect(e.now, after)}
 	a.Text = fmt.Sprintf("split the region at %s", at)
 	if text := e.shape.text(at); text != "" {
+		a.AtText = text
 		a.Text += " (" + text + ")"
 	}
 	return a, true
@@ -98,7 +99,7 @@ func (e *evidence) salt(why Cause) Action {
 	if len(e.shape.Fields) > 0 {
 		fields = strings.Join(e.shape.Fields, ", ")
 	}
-	a := Action{Kind: Salt, Table: e.table, Buckets: n}
+	a := Action{Kind: Salt, Table: e.table, Buckets: n, Fields: e.shape.Fields}
 	a.Text = fmt.Sprintf("begin the key of a new table with salt(%d, %s) and split it at the buckets", n, fields)
 	if why == HeavyKey {
 		a.Text += "; reading one such value then asks each bucket"
@@ -120,6 +121,6 @@ func (e *evidence) ownTable(i int, g group, heavy *Heavy) Action {
 	after[i] *= 1 - g.share
 	a := Action{Kind: OwnTable, Table: e.table, Key: g.key, Effect: effect(e.now, after)}
 	a.Text = fmt.Sprintf("write the rows of %s into a table of their own, which no pipeline can do yet unless they have a topic of their own",
-		heavy.name())
+		heavy.Name())
 	return a
 }

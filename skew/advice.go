@@ -34,10 +34,14 @@ type HotSpot struct {
 	Share    float64   `json:"share"` // of all rows
 	Cause    Cause     `json:"cause"`
 	Why      string    `json:"why"`
+	Values   Values    `json:"values,omitempty"` // the numbers in Why, by name
 	Heavy    *Heavy    `json:"heavy,omitempty"`
 	Sampled  int       `json:"sampled_rows"` // number of rows from which cause and effects are derived
 	Actions  []Action  `json:"actions"`      // best first
 }
+
+// Values are numbers by name, for programs that word them themselves.
+type Values map[string]float64
 
 // ActionKind is a kind of action. brine itself can carry out splits and moves.
 type ActionKind string
@@ -54,11 +58,13 @@ const (
 type Action struct {
 	Kind    ActionKind `json:"kind"`
 	Table   string     `json:"table"`
-	Region  string     `json:"region,omitempty"` // to be split or moved
-	At      Key        `json:"at,omitempty"`     // first row of the second half; empty if the servers choose
-	To      string     `json:"to,omitempty"`     // server
+	Region  string     `json:"region,omitempty"`  // to be split or moved
+	At      Key        `json:"at,omitempty"`      // first row of the second half; empty if the servers choose
+	AtText  string     `json:"at_text,omitempty"` // its fields
+	To      string     `json:"to,omitempty"`      // server
 	Buckets int        `json:"buckets,omitempty"`
-	Key     Key        `json:"key,omitempty"` // prefix of the rows that get a table of their own
+	Fields  []string   `json:"fields,omitempty"` // of the salt; empty: all of the key
+	Key     Key        `json:"key,omitempty"`    // prefix of the rows that get a table of their own
 	Text    string     `json:"text"`
 	Effect  *Effect    `json:"effect,omitempty"` // nil if too few rows were sampled
 }

@@ -126,26 +126,33 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 	ofTable := in.head.share * in.share
 	switch {
 	case len(in.rows) < fewRows:
+		h.Values = Values{"rows": float64(len(in.rows))}
 		h.Cause, h.Why = Unknown, fmt.Sprintf("too few of its rows were seen to tell (%d)", len(in.rows))
 	case in.row.share >= most:
 		h.Cause, h.Heavy = HeavyRow, e.heavyOf(in.row, in)
-		h.Why = fmt.Sprintf("%.0f %% of the region's writes go to one row, %s", 100*in.row.share, h.Heavy.name())
+		h.Values = Values{"percent": 100 * in.row.share}
+		h.Why = fmt.Sprintf("%.0f %% of the region's writes go to one row, %s", 100*in.row.share, h.Heavy.Name())
 	case buckets > 0 && used <= buckets/2:
 		h.Cause = FewBuckets
+		h.Values = Values{"used": float64(used), "buckets": float64(buckets)}
 		h.Why = fmt.Sprintf("only %d of the %d salt buckets get rows: the salt's input has too few values", used, buckets)
 	case in.monotonic() && (e.shape.Timed || in.head.share < most || ofTable > 0.9):
 		h.Cause = Monotonic
+		h.Values = Values{"after": 100 * in.newer}
 		h.Why = fmt.Sprintf("%.0f %% of the newer rows sort after the older ones: the key grows with time, so all writes go to its end",
 			100*in.newer)
 		if in.newer < 0.5 {
+			h.Values = Values{"before": 100 * (1 - in.newer)}
 			h.Why = fmt.Sprintf("%.0f %% of the newer rows sort before the older ones: the key counts down with time, so all writes go to its "+
 				"start", 100*(1-in.newer))
 		}
 	case in.head.share >= most && !e.shape.Timed:
 		h.Cause, h.Heavy = HeavyKey, e.heavyOf(in.head, in)
-		h.Why = fmt.Sprintf("%.0f %% of the region's rows, %.0f %% of the table's, begin with %s", 100*in.head.share, 100*ofTable, h.Heavy.name())
+		h.Values = Values{"percent": 100 * in.head.share, "of_table": 100 * ofTable}
+		h.Why = fmt.Sprintf("%.0f %% of the region's rows, %.0f %% of the table's, begin with %s", 100*in.head.share, 100*ofTable, h.Heavy.Name())
 	default:
 		h.Cause = UnevenSplits
+		h.Values = Values{"times": h.Times}
 		h.Why = fmt.Sprintf("its range holds %.1f times the mean number of written keys", h.Times)
 	}
 }
@@ -182,5 +189,5 @@ func (e *evidence) heavyOf(g group, in inside) *Heavy {
 	return &Heavy{Key: g.key, Text: e.shape.text(g.key), Share: g.share * in.share}
 }
 
-// name returns the key as people read it: its fields, or else its bytes.
-func (h *Heavy) name() string { return cmp.Or(h.Text, h.Key.String()) }
+// Name returns the key as people read it: its fields, or else its bytes.
+func (h *Heavy) Name() string { return cmp.Or(h.Text, h.Key.String()) }

@@ -3,6 +3,7 @@ package skew
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,15 @@ func TestHotRegionsAreFoundWithinTenSeconds(t *testing.T) {
 				}
 				if s.Cause != tt.cause || !strings.Contains(s.Why, tt.why) || strings.Join(actions, ", ") != tt.actions {
 					t.Errorf("cause %q, why %q, actions %q", s.Cause, s.Why, actions)
+				}
+				if len(s.Values) == 0 {
+					t.Errorf("why %q has no values", s.Why)
+				}
+				for name, n := range s.Values {
+					whole, tenths := strconv.FormatFloat(n, 'f', 0, 64), strconv.FormatFloat(n, 'f', 1, 64)
+					if !strings.Contains(s.Why, whole) && !strings.Contains(s.Why, tenths) {
+						t.Errorf("why %q lacks %s: %v", s.Why, name, n)
+					}
 				}
 			}
 			if got := sortedText(names); got != tt.region {

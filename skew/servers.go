@@ -83,6 +83,7 @@ func loadedServer(name string, all []placed, live []string) HotSpot {
 	s := HotSpot{Server: name, Cause: LoadedServer, Rate: sums[name] / nowSpan, Share: sums[name] / max(1, total), Actions: []Action{}}
 	s.Times = s.Share * float64(len(sums))
 	s.Severity = severity(s.Times)
+	s.Values = Values{"regions": float64(regions), "times": s.Times}
 	s.Why = fmt.Sprintf("it has %d regions, none of which is hot, and takes %.1f times the mean rows per server", regions,
 		s.Times)
 	if a, ok := bestMove(name, all, sums); ok {

@@ -1380,6 +1380,50 @@ shows("what is advised against a hot region is done from its map, once it is con
   assert.equal(await count(), regions.length + 1);
 });
 
+// The API's texts are English; what it gives kinds and values of is said in the language of the page.
+shows("causes, advice, findings and reasons are Chinese in Chinese, and English where a kind is not known", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me", { language: "zh" });
+  const last = (await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/regions")).json())).regions.at(-1);
+  const effect = { before_max_mean: 4, after_max_mean: 2.1, before_largest_share: .25, after_largest_share: .125 };
+  const hot = (cause, why, values, remedies, key) => ({ table: "logistics:scans", region: cause, server: last.server, since: new Date().toISOString(), severity: "critical",
+    rows_per_second: 900, times_mean: 4, share: .25, cause, why, values, key, advice: remedies.map((one) => `ENGLISH ${one.kind}`), remedies: remedies.map((one) => ({ table: "logistics:scans", effect, ...one })),
+    actions: remedies.filter((one) => one.kind === "split").map((one) => ({ job: "region-split", text: "ENGLISH split", table: "logistics:scans", region: last.name, at: one.at })) });
+  await page.route("**/tables/logistics%3Ascans/skew", (route) => route.fulfill({ json: { tables: [], here: true, hot: [
+    hot("monotonic key", "ENGLISH", { before: 97.4 }, [{ kind: "salt", buckets: 16, fields: ["waybill", "at"] }]),
+    hot("one heavy key", "ENGLISH", { percent: 81.2, of_table: 40 }, [{ kind: "own table" }, { kind: "salt", buckets: 32 }], "courier=C1"),
+    hot("uneven splits", "ENGLISH", { times: 3.26 }, [{ kind: "split", at: "f8", at_text: "waybill=W1" }]),
+    hot("loaded server", "ENGLISH", { regions: 4, times: 2 }, [{ kind: "move", region: "r1", to: "s2:16020" }]),
+    hot("a new cause", "ENGLISH why", { rows: 7 }, [{ kind: "a new kind" }]),
+    hot("too few buckets", "ENGLISH few", { used: 2 }, []), // without all of its values
+  ] } }));
+  await page.goto(dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
+  await page.locator(".hotspot >> nth=5").waitFor();
+  const said = (await page.locator(".hotspot").allInnerTexts()).map((one) => one.split("\n").map((line) => line.trim()).filter((line) => line));
+  const change = "：各区域最大值与均值之比从 4.00 变为 2.10，最大占比从 25.0% 变为 12.5%";
+  assert.ok(said[0][0].startsWith("行键单调变化"), said[0][0]);
+  assert.deepEqual(said[0].slice(1), ["较新的行有 97% 排在较早的行之前：行键随时间减小，所有写入都落在开头", "建一张新表，行键以 salt(16, waybill, at) 开头，并按桶预分区" + change]);
+  assert.deepEqual(said[1].slice(1), ["该区域 81% 的行（全表的 40%）以 courier=C1 开头", "将 courier=C1 的行写入单独的表；除非它们有自己的主题，目前没有管道能做到" + change,
+    "建一张新表，行键以 salt(32, 键的全部字段) 开头，并按桶预分区；之后读取这样一个值要查询每个桶" + change]);
+  assert.ok(said[2].join(" ").includes("在 f8（waybill=W1） 处拆分该区域" + change), said[2].join(" "));
+  assert.ok(said[3].join(" ").includes("将表 logistics:scans 的区域 r1 移到 s2:16020：各服务器最大值与均值之比"), said[3].join(" "));
+  assert.ok(said[4][0].startsWith("a new cause"), said[4][0]);
+  assert.deepEqual(said[4].slice(1), ["ENGLISH why", "ENGLISH a new kind"]);
+  assert.equal(said[5][1], "ENGLISH few");
+  await page.locator(".hotspot button").click();
+  await page.locator("dialog:has-text('在 f8')").waitFor(); // what is confirmed is what was read
+
+  const job = { id: "look", kind: "verify", state: "done", account: "admin", created: new Date().toISOString(), progress: [], asked: {},
+    results: [["missing", "it is missing"], ["stale", "a newer change is missing"], ["wrong", "something new"]].map(([finding, reason]) => ({ what: "finding", value: { finding, table: "logistics:scans", row: "missing", reason } })) };
+  await page.route("**/ops/jobs/look", (route) => route.fulfill({ json: job }));
+  await page.route("**/ops/jobs/look/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `event: state\ndata: ${JSON.stringify(job)}\n\n` }));
+  await page.goto(dev.operators + "/jobs?job=look");
+  await page.locator("[aria-label=finding] tbody tr >> nth=2").waitFor();
+  assert.deepEqual(await page.locator("[aria-label=finding] tbody tr").allInnerTexts(), ["缺失\tlogistics:scans\tmissing\t它不存在", "过时\tlogistics:scans\tmissing\t缺少一次较新的更改", "wrong\tlogistics:scans\tmissing\tsomething new"]);
+  await page.goto(dev.operators + "/dead-letters");
+  await page.locator("section:has(#kinds) td:has-text('类型不符')").first().waitFor();
+  assert.equal(await page.locator("main >> text=wrong_type").count(), 0);
+});
+
 shows("the partitions that are shown are in the address", async (t) => {
   const page = await open(t, "admin", dev.operators + "/overview"), partitions = page.locator(".sheet:has(#pipeline-scans) h3:has-text('scans.rows')");
   await page.locator(".sheet:has(#pipeline-scans) >> text=Show partitions").first().click();

@@ -232,7 +232,33 @@ type HotSpot struct {
 	Why      string   `json:"why"`
 	Advice   []string `json:"advice" doc:"What helps, best first, with the predicted effect."`
 
+	Values   map[string]float64 `json:"values,omitempty" doc:"The numbers in why, by name, for those who word it themselves."`
+	Key      string             `json:"key,omitempty" doc:"The key that why names."`
+	Remedies []HotRemedy        `json:"remedies,omitempty" doc:"The advice by kind and values, in the same order."`
+
 	Actions []HotAction `json:"actions" doc:"Advice that a job can carry out: region-split and region-move."`
+}
+
+// HotRemedy is an advice without its words.
+type HotRemedy struct {
+	Kind    string   `json:"kind" doc:"split, move, salt or own table."`
+	Table   string   `json:"table"`
+	Region  string   `json:"region,omitempty" doc:"The region to split or move."`
+	At      string   `json:"at,omitempty" doc:"First row of the second half; absent if the servers choose."`
+	AtText  string   `json:"at_text,omitempty" doc:"The fields of at."`
+	To      string   `json:"to,omitempty" doc:"The server to move to."`
+	Buckets int      `json:"buckets,omitempty" doc:"Buckets of a salt."`
+	Fields  []string `json:"fields,omitempty" doc:"Fields of a salt; absent: all of the key."`
+
+	Effect *HotEffect `json:"effect,omitempty" doc:"The predicted effect. Absent if too few rows were sampled."`
+}
+
+// HotEffect is how evenly rows lie over regions, or over servers for a move, before and after.
+type HotEffect struct {
+	Before        float64 `json:"before_max_mean"`
+	After         float64 `json:"after_max_mean"`
+	LargestBefore float64 `json:"before_largest_share"`
+	LargestAfter  float64 `json:"after_largest_share"`
 }
 
 // HotAction is an action that helps against a hot spot.

@@ -153,3 +153,29 @@ func TestASlowRegionIsSeenInItsReads(t *testing.T) {
 		}
 	}
 }
+
+// TestAHotSpotIsGivenByKindsAndValues checks that clients in other languages have all that the English texts say.
+func TestAHotSpotIsGivenByKindsAndValues(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, service.ToRun, nil)
+	o := New(b.service, slog.New(slog.DiscardHandler))
+	t.Cleanup(o.Close)
+	spot := skew.HotSpot{Table: scansTable, Cause: skew.HeavyKey, Why: "why", Values: skew.Values{"percent": 80},
+		Heavy: &skew.Heavy{Text: "courier=C1"},
+		Actions: []skew.Action{
+			{Kind: skew.Split, Table: scansTable, Region: "r", At: skew.Key("f8"), AtText: "waybill=W1", Text: "split",
+				Effect: &skew.Effect{Before: 4, After: 2}},
+			{Kind: skew.Salt, Table: scansTable, Buckets: 16, Fields: []string{"waybill"}, Text: "salt"},
+		}}
+	got := o.hotSpot(&spot, nil)
+	if got.Values["percent"] != 80 || got.Key != "courier=C1" || len(got.Advice) != 2 || len(got.Remedies) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	split, salt := got.Remedies[0], got.Remedies[1]
+	if split.Kind != "split" || split.Region != "r" || split.At != "f8" || split.AtText != "waybill=W1" || split.Effect == nil || split.Effect.After != 2 {
+		t.Errorf("%+v", split)
+	}
+	if salt.Kind != "salt" || salt.Buckets != 16 || !slices.Equal(salt.Fields, []string{"waybill"}) || salt.At != "" || salt.Effect != nil {
+		t.Errorf("%+v", salt)
+	}
+}

@@ -187,9 +187,14 @@ func (o *Operations) hotSpot(h *skew.HotSpot, rules *mask.Rules) client.HotSpot 
 	if slices.ContainsFunc(named, func(t string) bool { return o.masksKey(t, rules) }) {
 		return out
 	}
-	out.Why = h.Why
+	out.Why, out.Values = h.Why, h.Values
+	if h.Heavy != nil {
+		out.Key = h.Heavy.Name()
+	}
 	for _, a := range h.Actions {
 		out.Advice = append(out.Advice, a.String())
+		out.Remedies = append(out.Remedies, client.HotRemedy{Kind: string(a.Kind), Table: a.Table, Region: a.Region, At: a.At.String(),
+			AtText: a.AtText, To: a.To, Buckets: a.Buckets, Fields: a.Fields, Effect: (*client.HotEffect)(a.Effect)})
 		if job := map[skew.ActionKind]string{skew.Split: serve.RegionSplitJob, skew.Move: serve.RegionMoveJob}[a.Kind]; job != "" {
 			out.Actions = append(out.Actions, client.HotAction{Job: job, Text: a.String(), Table: a.Table, Region: a.Region, At: a.At.String(),
 				To: a.To})

@@ -485,3 +485,35 @@ export const zhTerms: Record<string, string> = {
   "user-orders": "某用户的订单", "orders-by-status": "按状态查订单",
 };
 export const zhStates: Record<string, string> = { created: "已下单", deleted: "已删除" };
+
+/** What the API gives kinds and values of, beside an English text: by what it is, then by its kind. */
+export const zhKinds: Record<string, string> = {
+  "cause.monotonic key": "行键单调变化", "cause.one heavy row": "单行过热", "cause.one heavy key": "单键过热", "cause.too few buckets": "加盐桶太少",
+  "cause.uneven splits": "区域切分不均", "cause.loaded server": "服务器负载过重", "cause.unknown": "原因未知",
+  "why.monotonic key.after": "较新的行有 {after}% 排在较早的行之后：行键随时间增大，所有写入都落在末尾",
+  "why.monotonic key.before": "较新的行有 {before}% 排在较早的行之前：行键随时间减小，所有写入都落在开头",
+  "why.one heavy row": "该区域 {percent}% 的写入落在同一行：{key}", "why.one heavy key": "该区域 {percent}% 的行（全表的 {of_table}%）以 {key} 开头",
+  "why.too few buckets": "{buckets} 个盐桶中只有 {used} 个有写入：盐的输入取值太少", "why.uneven splits": "该区域写入的键数是平均值的 {times} 倍",
+  "why.loaded server": "它有 {regions} 个区域，没有一个过热，但写入行数是各服务器平均值的 {times} 倍", "why.unknown": "看到的行太少（{rows} 行），无法判断",
+  "advice.split": "在 {at} 处拆分该区域", "advice.split.anywhere": "拆分该区域，位置由服务器选择", "advice.move": "将表 {table} 的区域 {region} 移到 {to}",
+  "advice.salt": "建一张新表，行键以 salt({buckets}, {fields}) 开头，并按桶预分区", "advice.salt.one heavy key": "建一张新表，行键以 salt({buckets}, {fields}) 开头，并按桶预分区；之后读取这样一个值要查询每个桶",
+  "advice.own table": "将 {key} 的行写入单独的表；除非它们有自己的主题，目前没有管道能做到",
+  "effect.regions": "：各区域最大值与均值之比从 {before} 变为 {after}，最大占比从 {largestBefore}% 变为 {largestAfter}%",
+  "effect.servers": "：各服务器最大值与均值之比从 {before} 变为 {after}，最大占比从 {largestBefore}% 变为 {largestAfter}%",
+  "finding.missing": "缺失", "finding.stale": "过时", "finding.different": "内容不同", "finding.newer": "版本过新", "finding.extra": "多余", "finding.collided": "键冲突", "finding.lost": "丢失",
+  "reason.no record accounts for it": "没有任何记录写过它", "reason.no record accounts for this cell": "没有任何记录写过这个单元格",
+  "reason.the version is right, but the value is not": "版本正确，但值不对", "reason.a newer change is missing": "缺少一次较新的更改",
+  "reason.no record has this version": "没有任何记录有这个版本", "reason.a newer change, which is missing, deletes it": "有一次较新的删除没有执行", "reason.it is missing": "它不存在",
+  "reason.all of it is missing": "整行（文档）都不存在", "reason.two different events have this key, and one hides the other": "两个不同的事件有同一个键，一个盖住了另一个",
+  "reason.undecodable": "无法解码", "reason.unknown_schema": "未知的模式", "reason.missing_field": "缺少字段", "reason.wrong_type": "类型不符", "reason.bad_version": "版本无效",
+  "reason.future_version": "版本在未来", "reason.late_version": "版本太旧", "reason.key_too_long": "行键太长", "reason.bad_key": "行键的值无效", "reason.bad_name": "列名无效",
+  "reason.bad_expression": "表达式无结果", "reason.too_large": "太大", "reason.refused": "存储拒绝", "reason.mapping_refused": "索引映射不接受", "reason.breaking_schema": "模式不兼容",
+  "reason.unavailable": "暂不可用", "reason.awaited": "等待被查找的行", "reason.no_table": "没有这个表或索引", "reason.denied": "没有权限", "reason.unknown": "未知",
+  "result.equal": "一致", "result.differs": "有差异", "outcome.found": "找到", "outcome.ambiguous": "有多条", "outcome.expired": "已过期", "outcome.missing": "没有", "outcome.unread": "未读完",
+  "outcome.written": "已写入", "outcome.left_out": "不写入", "outcome.dead_letter": "死信", "outcome.to_be_letter": "将入死信", "outcome.not_yet": "尚未处理", "outcome.lost": "丢失",
+  "outcome.rejected": "被拒", "outcome.not_known": "不再可知", "advice.salt.all": "键的全部字段",
+  "field.finding": "问题", "field.table": "表", "field.index": "索引", "field.row": "行键", "field.document": "文档", "field.column": "列", "field.expected_version": "应有版本",
+  "field.found_version": "实有版本", "field.reason": "原因", "field.records": "记录", "field.result": "结果", "field.problems": "问题数", "field.ties": "同版本更改", "field.seconds": "秒",
+  "field.rejected": "被拒", "field.dead_lettered": "已入死信", "field.lost": "丢失", "field.pipeline": "管道", "field.topic": "主题", "field.partition": "分区", "field.offset": "位移",
+  "field.outcome": "结果", "field.letters": "死信数", "field.written": "已写入", "field.region": "区域", "field.server": "服务器", "field.sources": "来源", "field.tables": "表",
+};

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { en, enStates, enTerms, type Key } from "../i18n/en";
-import { zh, zhStates, zhTerms } from "../i18n/zh";
+import { zh, zhKinds, zhStates, zhTerms } from "../i18n/zh";
 import type { Me } from "./api";
 
 export type { Key };
@@ -86,6 +86,13 @@ export function term(name: string): string {
 export function stateName(name: string): string {
   const states = language.value === "zh" ? zhStates : enStates;
   return Object.hasOwn(states, name) ? states[name]! : term(name);
+}
+
+/** A text of what the API gives kinds and values of; the API's own, which is English, where there is none, or a value is missing. */
+export function kindText(kind: string, own: string, values: Record<string, string | number | undefined> = {}): string {
+  const text = language.value === "zh" && Object.hasOwn(zhKinds, kind) ? zhKinds[kind]! : null;
+  if (text === null || [...text.matchAll(/\{(\w+)\}/g)].some(([, name]) => values[name!] === undefined || values[name!] === "")) return own;
+  return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }
 
 const locale = (): string => language.value === "zh" ? "zh-CN" : "en-GB";

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, withQuery } from "../lib/api";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
-import { me, numberText, t, timeText, useStore } from "../lib/store";
+import { kindText, me, numberText, t, timeText, useStore } from "../lib/store";
 import { Dialog, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
 import { bodyOf, start, type Asked } from "./jobs";
 
@@ -133,7 +133,7 @@ function Kinds({ asked }: { asked: [string, string][] }) {
     <List label={t("kinds")} file="dead-letter-kinds.csv" rows={answer.sums} columns={[
       { name: "pipeline", label: t("pipeline"), of: (s) => s.pipeline ?? "" },
       { name: "reason", label: t("why"), of: (s) => s.other ? t("others") : s.reason ?? "", show: (s) => s.reason && s.pipeline
-        ? <a href={withQuery("/dead-letters", [...halfOf(s.pipeline), ["reason", s.reason], ...rest])}>{s.reason}</a> : s.other ? t("others") : s.reason },
+        ? <a href={withQuery("/dead-letters", [...halfOf(s.pipeline), ["reason", s.reason], ...rest])}>{reasonText(s.reason)}</a> : s.other ? t("others") : s.reason && reasonText(s.reason) },
       { name: "field", label: t("field"), of: (s) => s.field ?? "" },
       { name: "schema", label: t("schema"), of: (s) => s.schema ?? "" },
       { name: "letters", label: t("howMany"), of: (s) => s.letters },
@@ -170,7 +170,7 @@ function Which({ asked }: { asked: [string, string][] }) {
       { name: "record", label: t("record"), of: (l) => place(l), show: (l) =>
         <a href={withQuery("/dead-letters", [...asked.filter(([name]) => name !== "pipeline"), ["pipeline", halfOf(l.pipeline)[0]![1]], ["record", place(l)]])}>{place(l)}</a> },
       { name: "pipeline", label: t("pipeline"), of: (l) => l.pipeline },
-      { name: "reason", label: t("why"), of: (l) => l.reason },
+      { name: "reason", label: t("why"), of: (l) => l.reason, show: (l) => reasonText(l.reason) },
       { name: "field", label: t("field"), of: (l) => l.field ?? "" },
       { name: "detail", label: t("detail"), of: (l) => l.detail ?? "", long: true },
       { name: "key", label: t("recordKey"), of: (l) => l.key ?? "", long: true },
@@ -180,6 +180,7 @@ function Which({ asked }: { asked: [string, string][] }) {
       <span>{t(next ? "shownSoFar" : "end", { n: numberText(letters.length) })}</span></List></section>;
 }
 
+const reasonText = (reason: string): string => kindText(`reason.${reason}`, reason);
 const place = (l: Letter): string => `${l.topic}/${l.partition}:${l.offset}`;
 
 /** One record, whole: a dead letter of each half that rejected it. */
@@ -191,7 +192,7 @@ function One({ record, pipeline, back }: { record: string; pipeline: string; bac
     {err !== undefined && <Failure err={err} again={again} />}
     {!answer && err === undefined && <p role="status">{t("loading")}</p>}
     {answer?.dead_letters.map((l) => {
-      const facts: [string, string | undefined][] = [[t("why"), l.reason], [t("field"), l.field], [t("detail"), l.detail], [t("whatHelps"), l.fix],
+      const facts: [string, string | undefined][] = [[t("why"), reasonText(l.reason)], [t("field"), l.field], [t("detail"), l.detail], [t("whatHelps"), l.fix],
         [t("time"), timeText(l.time)], [t("at"), timeText(l.written)], [t("replayed"), l.replayed && timeText(l.replayed)], [t("fixedBy"), l.let], [t("recordKey"), l.key]];
       return <section key={l.pipeline + l.written} class="sheet letter" aria-label={l.pipeline}>
         <h2 dir="auto">{place(l)} · {l.pipeline}</h2>

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Fault, ask, watch, withQuery } from "../lib/api";
 import { List, type Column } from "../lib/list";
 import { go, usePlace } from "../lib/router";
-import { me, numberText, spanText, t, term, timeText, useStore, type Key } from "../lib/store";
+import { kindText, me, numberText, shown, spanText, t, term, timeText, useStore, type Key } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
 
 export type Asked = Record<string, unknown>;
@@ -183,11 +183,11 @@ function Results({ of }: { of: Job }) {
   return <>{[...new Set(results.map((r) => r.what))].map((what) => {
     const rows = results.filter((r) => r.what === what).map((r) => flat(r.value));
     const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-    const columns: Column<Asked>[] = names.map((name) => ({ name, label: name.replaceAll("_", " "), of: (row) => row[name] ?? "", long: true }));
+    const columns: Column<Asked>[] = names.map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => valueText(name, row[name] ?? "", shown), long: true }));
     return <section key={what} aria-label={what}><h2>{resultName(what)}</h2>
       {what === "record" && of.kind === "seek" && <p>{rows.map((row) => <a key={String(row["offset"])} class="button" href={withQuery("/records",
         ["topic", "partition", "offset"].map((name) => [name, String(row[name])]))}>{t("explainDo")}: {String(row["partition"])}:{String(row["offset"])}</a>)}</p>}
-      {rows.length === 1 ? <dl class="sheet">{names.map((name) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd dir="auto">{textOf(rows[0]![name])}</dd></div>)}</dl>
+      {rows.length === 1 ? <dl class="sheet">{names.map((name) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{valueText(name, rows[0]![name])}</dd></div>)}</dl>
         : <List label={resultName(what)} file={`${what}.csv`} rows={rows} columns={columns} />}</section>;
   })}
   {of.results_cut !== undefined && of.results_cut > 0 && <p class="hint">{t("resultsCut", { n: numberText(of.results_cut) })}</p>}
@@ -201,6 +201,9 @@ const whats: Record<string, Key> = {
 
 function resultName(what: string): string { return whats[what] ? t(whats[what]) : what; }
 
+const fieldName = (name: string): string => kindText(`field.${name}`, name.replaceAll("_", " "));
+/** A value of a field, in words where it is a kind. */
+const valueText = (name: string, value: unknown, own = textOf): string => typeof value === "string" ? kindText(`${name}.${value}`, own(value)) : own(value);
 const textOf = (value: unknown): string => typeof value === "string" ? value : typeof value === "number" ? numberText(value) : JSON.stringify(value) ?? "";
 
 /** The fields of an object; those of objects in it by both names. */

@@ -4,7 +4,7 @@ import { csv, download } from "../lib/csv";
 import { partColumns, partOf, zoomTimes, type Part } from "../lib/heat";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
-import { me, numberText, spanText, t, useStore, type Key } from "../lib/store";
+import { kindText, me, numberText, spanText, t, useStore, type Key } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
 import { Map, cellsOf, figure, knownOf, ofCalls, partFrom, type HeatMap, type Metric, type Spot } from "./heatmap";
 import { Sure, start } from "./jobs";
@@ -13,6 +13,11 @@ interface StoredTable { name: string; regions: number; servers: number; mb: numb
 interface Action { job: string; text: string; table: string; region: string; at?: string; to?: string }
 interface Hot {
   table?: string; region?: string; server: string; since: string; severity: string; times_mean: number; cause: string; why: string; advice: string[]; actions?: Action[];
+  values?: Record<string, number>; key?: string; remedies?: Remedy[]; // why and the advice, without words
+}
+interface Remedy {
+  kind: string; table: string; region?: string; at?: string; at_text?: string; to?: string; buckets?: number; fields?: string[];
+  effect?: { before_max_mean: number; after_max_mean: number; before_largest_share: number; after_largest_share: number };
 }
 interface Region { name: string; start: string; start_fields?: string; server: string; files_mb: number; memstore_mb: number; reads: number; writes: number }
 interface HeavyKey { key: string; text?: string; rows: number; error: number; share: number }
@@ -85,11 +90,33 @@ function moved(until: string, minutes: number): string {
   return at >= Date.now() ? "" : new Date(at).toISOString();
 }
 
+const causeText = (of: Hot): string => kindText(`cause.${of.cause}`, of.cause);
+
+/** Why a region is hot. Keys that grow and keys that count down with time have one cause, but not one text. */
+function whyText(of: Hot): string {
+  const values: Record<string, string> = { key: of.key ?? "" };
+  for (const [name, n] of Object.entries(of.values ?? {})) values[name] = numberText(name === "times" ? Math.round(n * 10) / 10 : Math.round(n));
+  const side = of.cause === "monotonic key" ? "before" in values ? ".before" : ".after" : "";
+  return kindText(`why.${of.cause}${side}`, of.why, values);
+}
+
+function adviceText(of: Hot, i: number): string {
+  const own = of.advice[i]!, one = of.remedies?.[i], effect = one?.effect;
+  if (!one) return own;
+  const kind = one.kind === "split" && !one.at ? "split.anywhere" : one.kind === "salt" && of.cause === "one heavy key" ? "salt.one heavy key" : one.kind;
+  const what = kindText(`advice.${kind}`, "", { ...one, key: of.key, at: one.at_text ? `${one.at}（${one.at_text}）` : one.at,
+    fields: one.fields?.length ? one.fields.join(", ") : kindText("advice.salt.all", ""), effect: undefined });
+  if (what === "" || !effect) return what || own;
+  const percent = (n: number): string => (100 * n).toFixed(1);
+  return what + kindText(one.kind === "move" ? "effect.servers" : "effect.regions", "", { before: effect.before_max_mean.toFixed(2),
+    after: effect.after_max_mean.toFixed(2), largestBefore: percent(effect.before_largest_share), largestAfter: percent(effect.after_largest_share) });
+}
+
 /** The ranges of the map that hot regions are, with why. */
 function spotsOf(heat: HeatMap, hot: Hot[]): Spot[] {
   return hot.flatMap((one) => {
     const at = heat.hot?.find((spot) => spot.region === one.region);
-    return at ? [{ from: at.from, to: at.to, severity: one.severity, why: one.cause }] : [];
+    return at ? [{ from: at.from, to: at.to, severity: one.severity, why: causeText(one) }] : [];
   });
 }
 
@@ -135,10 +162,10 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
     {err !== undefined && <Failure err={err} again={again} />}
     <section class="sheet" aria-labelledby="hot-title"><h2 id="hot-title">{t("hot")}</h2>
       {hot.length === 0 ? <p class="small">{t("notHot")}</p> : hot.map((one) => <div key={one.server + one.region} class={`hotspot ${one.severity}`}>
-        <p><strong>{one.cause}</strong> · {t("timesMean", { n: numberText(Math.round(one.times_mean * 10) / 10) })}</p>
-        <p dir="auto">{one.why}</p>{one.advice.length > 0 && <ul>{one.advice.map((a) => <li key={a} dir="auto">{a}
+        <p><strong>{causeText(one)}</strong> · {t("timesMean", { n: numberText(Math.round(one.times_mean * 10) / 10) })}</p>
+        <p dir="auto">{whyText(one)}</p>{one.advice.length > 0 && <ul>{one.advice.map((a, i) => <li key={a} dir="auto">{adviceText(one, i)}
           {who !== "open" && one.actions?.filter((action) => action.text === a).map((action) =>
-            <button key={action.job} type="button" onClick={() => setDoing(action)}>{t(jobName(action))}…</button>)}</li>)}</ul>}
+            <button key={action.job} type="button" onClick={() => setDoing({ ...action, text: adviceText(one, i) })}>{t(jobName(action))}…</button>)}</li>)}</ul>}
       </div>)}
     </section>
     {heat.loads && <p class="failure" role="alert" dir="auto">{t("mapNoLoads", { why: heat.loads })}</p>}
