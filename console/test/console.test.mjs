@@ -902,14 +902,38 @@ shows("a sign-in that a company's provider refuses is explained, and can be trie
   }
 });
 
+/** Answers a statement on a page, as support does. */
+const answered = (statement, button = "form button.main") => async (page) => {
+  await page.fill("input[aria-describedby=why]", "a look");
+  await page.fill("textarea", statement);
+  await page.locator(button).click();
+};
+
 // Every page, for who may see it, in both languages and themes, wide and narrow. Its picture is taken behind the click, unless it says before.
 const pages = [
   { name: "signin", who: null, on: "users", path: "/signin", ready: "form" },
+  { name: "signin-wrong", who: null, on: "users", path: "/signin", ready: "form", act: async (page) => {
+    await page.route("**/api/v1/session", (route) => route.request().method() !== "POST" ? route.continue()
+      : route.fulfill({ status: 401, contentType: "application/problem+json", body: JSON.stringify({ type: "", title: "", status: 401, detail: "wrong" }) }));
+    await page.fill("[name=name]", "nobody");
+    await page.fill("[type=password]", "wrong password");
+    await page.locator("form button.main, form button[type=submit], form button").first().click();
+  }, then: "[role=alert]" },
+  { name: "signin-operators", who: null, on: "operators", path: "/signin", ready: "form" },
   { name: "track", who: null, on: "users", path: `/track?waybill=${waybill}`, ready: ".stations li", picture: true },
   { name: "track-many", who: "customer", on: "users", path: `/track?waybill=${waybill}&waybill=nowhere`, ready: "tbody tr" },
   { name: "orders", who: "customer", on: "users", path: "/orders", ready: ".rows li", click: ".rows li:nth-child(2) a", then: ".detail dl", picture: true },
   { name: "orders-support", who: "support", on: "users", path: "/orders", ready: "form.filters" },
   { name: "sql", who: "support", on: "users", path: "/sql", ready: "textarea" },
+  { name: "sql-words", who: "support", on: "users", path: "/sql", ready: "textarea", act: (page) => page.locator("textarea").pressSequentially("SEL"), then: "[role=option]" },
+  { name: "sql-table", who: "support", on: "users", path: "/sql", ready: "textarea", act: answered(`SELECT * FROM scans WHERE waybill = '${waybill}'`), then: "main section table tbody tr" },
+  { name: "sql-plan", who: "support", on: "users", path: "/sql", ready: "textarea",
+    act: answered(`SELECT at FROM scans WHERE waybill = '${waybill}'`, "form .buttons button:nth-child(2)"), then: ".plan svg rect" },
+  { name: "sql-bars", who: "support", on: "users", path: "/sql", ready: "textarea",
+    act: answered("SELECT action, COUNT(*) FROM scans GROUP BY action ALLOW FULL SCAN"), then: ".chart li rect" },
+  { name: "sql-line", who: "support", on: "users", path: "/sql", ready: "textarea",
+    act: answered("SELECT waybill, COUNT(*) FROM scans GROUP BY waybill ALLOW FULL SCAN"), then: ".chart polyline" },
+  { name: "sql-wrong", who: "support", on: "users", path: "/sql", ready: "textarea", act: answered("SELECT nothing FROM nowhere"), then: ".failure" },
   { name: "overview", who: "admin", on: "operators", path: "/overview", ready: ".sheet .reading", click: "text=/Show partitions|显示分区/", then: "table", picture: true },
   { name: "regions", who: "admin", on: "operators", path: "/regions?minutes=15", ready: ".heat canvas, main > p:not([role])" },
   { name: "dead-letters", who: "admin", on: "operators", path: "/dead-letters", ready: "#which", picture: true },
@@ -923,6 +947,8 @@ const pages = [
   { name: "keys", who: "admin", on: "operators", path: "/keys", ready: ".splits", picture: true },
   { name: "configuration", who: "admin", on: "operators", path: "/configuration", ready: "pre", picture: true },
   { name: "own", who: "customer", on: "users", path: "/me", ready: "#tokens-title", click: "section:has(#tokens-title) button", then: "dialog", picture: "before" },
+  { name: "own-page", who: "customer", on: "users", path: "/me", ready: "#tokens-title" },
+  { name: "own-page-operators", who: "admin", on: "operators", path: "/me", ready: "#tokens-title" },
   { name: "accounts", who: "admin", on: "operators", path: "/accounts", ready: "tbody tr", click: "tbody button", then: "dialog", picture: "before" },
   { name: "audit", who: "admin", on: "operators", path: "/audit", ready: "tbody tr", picture: true },
 ];
@@ -941,6 +967,10 @@ for (const one of pages) {
         await page.locator(one.click).first().click();
         await page.locator(one.then).first().waitFor();
         if (one.picture === true && language === "en" && theme === "light") await picture(page, one.name);
+      }
+      if (one.act) {
+        await one.act(page);
+        await page.locator(one.then).first().waitFor();
       }
       const at = `${one.name} in ${language}, ${theme}, ${width} px`;
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
