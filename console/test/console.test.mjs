@@ -485,6 +485,7 @@ shows("support says why, and the audit has it", async (t) => {
 shows("operators see pipelines, accounts and the audit; customers do not", async (t) => {
   const none = await open(t, "customer", dev.operators + "/overview");
   await none.locator("text=does not allow this").waitFor();
+  assert.equal(await none.locator("nav >> text=SQL").count(), 0, "what is refused to customers is not offered to them");
   await none.finish();
   for (const path of ["/accounts", "/audit", "/overview"]) assert.equal((await fetch(dev.users + path)).status, 404);
   const page = await open(t, "admin", dev.operators + "/");
@@ -642,6 +643,28 @@ shows("long work is looked at first, goes on in another tab, and its outcome sta
   await page.selectOption("[name=pipeline]", "scans");
   await page.fill("[name=from]", "earliest");
   await page.fill("[name=partitions]", "0");
+  await page.fill("[name=keys]", " a key\nanother");
+  await page.check("[name=skip_missing]");
+  await page.click("text=Show the plan");
+  await page.waitForURL("**/jobs?job=*");
+  await page.goBack();
+  const typed = async () => {
+    await until(async () => await page.inputValue("[name=pipeline]") === "scans", "the pipelines to choose from are known");
+    assert.deepEqual([await page.inputValue("[name=from]"), await page.inputValue("[name=keys]"), await page.isChecked("[name=skip_missing]")],
+      ["earliest", " a key\nanother", true]);
+  };
+  await typed();
+  await page.reload();
+  await typed();
+  await page.click("button:text-is('Clear')");
+  assert.equal(await page.inputValue("[name=keys]"), "");
+  await page.reload();
+  assert.equal(await page.inputValue("[name=from]"), "");
+  const box = await page.locator("[name=skip_missing]").boundingBox();
+  assert.deepEqual([box.width, box.height], [20, 20], "a box is as wide as it is high");
+  await page.selectOption("[name=pipeline]", "scans");
+  await page.fill("[name=from]", "earliest");
+  await page.fill("[name=partitions]", "0");
   await page.click("text=Show the plan");
   await page.waitForURL("**/jobs?job=*");
   await page.locator(".job .badge:text('done')").waitFor();
@@ -739,6 +762,11 @@ shows("what is extra is deleted by administrators, once all rows were verified",
     await page.locator("[aria-label=report]").waitFor();
     assert.equal(await button.count(), 0, JSON.stringify(asked));
   }
+  now = job({ pipeline: "scans" }, 0);
+  now.results[0].value.result = "equal";
+  await page.reload();
+  await page.locator("[aria-label=report]").waitFor();
+  assert.equal(await page.locator("button:text-is('Repair findings')").count(), 0, "there is nothing to repair");
   now = job({ pipeline: "scans", full: true }, 3);
   await page.reload();
   await button.click();
@@ -1551,6 +1579,16 @@ shows("a zoomed map is drawn from finer buckets where there are any, and stays a
   await until(() => failed.includes(asked[1].get("until")), "nobody waits for it any more");
   answer();
   assert.equal(asked.length, 2);
+});
+
+shows("partitions that are shown follow the stream", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/overview?open=scans");
+  const rows = page.locator(".sheet:has(#pipeline-scans) h3:text-is('scans.rows') + p + .scroll tbody tr");
+  await rows.first().waitFor();
+  const latest = async () => (await rows.locator("td:nth-child(6)").allInnerTexts()).reduce((n, text) => n + Number(text.replaceAll(",", "")), 0);
+  const before = await latest();
+  await publish(dev, "courier.scans", "waybill", [1, 2, 3].map((n) => ({ waybill: `OPEN-${n}`, action: "LOADED", station: "S", at: Date.UTC(2025, 5, n), courier: "C1" })));
+  await until(async () => await latest() >= before + 3, "the records are counted where nobody has asked again");
 });
 
 shows("a part of a map has its address, which goes back to its time and names no key", async (t) => {

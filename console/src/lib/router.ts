@@ -23,6 +23,15 @@ const user = (): string => me.value && me.value !== "open" ? me.value.name : "";
 
 interface Private { by?: string }
 
+/** What names the entry of the tab's history that is shown. */
+export function entry(): string {
+  const state = history.state as { entry?: string } | null;
+  if (state?.entry) return state.entry;
+  const fresh = Date.now().toString(36) + Math.random().toString(36).slice(2); // the browser has randomUUID only for pages that come by TLS
+  history.replaceState({ ...state, entry: fresh }, "");
+  return fresh;
+}
+
 /** Goes to an address whose fragment is the user's own: in this tab it is kept from whoever signs in next. */
 export function goPrivately(path: string, fragment: string, replace = false): void {
   const to = path + "#" + encodeURIComponent(fragment), by: Private = { by: user() };

@@ -65,10 +65,29 @@ export const reason = new Store("");
 /** Statements that the user has run in this tab, newest first. */
 export const statements: string[] = [];
 
+const mine = "of "; // what names of a user's texts begin with
+
+/** Texts of a user that this tab keeps over a reload. The browser removes them with the tab, a sign-out before that. */
+export function owned(user: string): { get: (name: string) => string; set: (name: string, value: string) => void } {
+  const at = (name: string): string => `${mine}${JSON.stringify(user)} ${name}`;
+  return {
+    get: (name) => { try { return sessionStorage.getItem(at(name)) ?? ""; } catch { return ""; } },
+    set: (name, value) => {
+      try {
+        if (value === "") sessionStorage.removeItem(at(name));
+        else sessionStorage.setItem(at(name), value);
+      } catch { /* it is not kept then */ }
+    },
+  };
+}
+
 /** Forgets what belongs to the user who was signed in: the next one must not see it, nor read under another's reason. */
 export function forget(): void {
   reason.value = "";
   statements.length = 0;
+  try {
+    for (const name of Object.keys(sessionStorage)) if (name.startsWith(mine)) sessionStorage.removeItem(name);
+  } catch { /* nothing was kept */ }
 }
 
 /** A text of the dictionary. */

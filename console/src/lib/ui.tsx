@@ -192,7 +192,7 @@ export function Frame({ tabs, children, signedOut }: { tabs: Tab[]; children: Co
     {over && <Dialog title={t("signIn")}>
       <p>{t("expired")}</p>
       <SignIn then={(now) => {
-        if (now.name !== signed?.name) { location.reload(); return; } // nothing of the other user stays; an address's fragment is removed as the page begins
+        if (now.name !== signed?.name) { forget(); location.reload(); return; } // nothing of the other user stays; an address's fragment is removed as the page begins
         me.value = now;
         expired.value = false;
       }} />

@@ -33,7 +33,7 @@ function App() {
       ...of(t("pipelines"), ["/overview", t("overview")], ["/dead-letters", t("deadLetters")], ["/offsets", t("offsets")], ["/records", t("records")]),
       ...of(t("jobs"), ["/replay", t("replay")], ["/verify", t("verify")], ["/jobs", t("jobs")]),
       ...of(t("data"), ["/regions", t("regions")], ["/tables", t("tables")], ["/keys", t("keys")])] : []),
-    ...(who ? of(t("data"), ["/sql", t("sql")]) : []),
+    ...(queries(who) ? of(t("data"), ["/sql", t("sql")]) : []),
     ...(operates(who) ? of(t("administration"), ["/configuration", t("configuration")]) : []),
     ...(administrates(who) ? of(t("administration"), ["/accounts", t("accounts")], ["/audit", t("audit")]) : []),
   ];
@@ -47,6 +47,7 @@ function App() {
 
 type Who = Me | null | "open" | undefined;
 const operates = (who: Who): boolean => who === "open" || who?.role === "operator" || who?.role === "admin";
+const queries = (who: Who): boolean => operates(who) || who !== "open" && who?.role === "support";
 const administrates = (who: Who): boolean => who !== "open" && who?.role === "admin";
 
 const operations: Record<string, () => JSX.Element> = {
@@ -58,7 +59,7 @@ function Pages({ path }: { path: string }) {
   useEffect(() => { if (path === "/") go("/overview", true); }, [path]);
   const who = useStore(me);
   if (path === "/") return null;
-  if (path === "/sql" && (operates(who) || who !== "open" && who?.role === "support")) return <SQL records={operates(who) && who !== "open"} />;
+  if (path === "/sql" && queries(who)) return <SQL records={operates(who) && who !== "open"} />;
   if (path === "/me") return <Own />;
   if (!operates(who)) return <p>{t("forbidden")}</p>;
   const page = operations[path];

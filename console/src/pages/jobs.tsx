@@ -150,7 +150,8 @@ function nextOf(job: Job, admin: boolean): Next[] {
     case "region-move": return looked ? [{ name: "regionMove", sure: t("regionMoveSure"), asked }] : [];
     case "verify": {
       if (asked["repair"] || asked["delete_extra"]) return [];
-      const next: Next[] = [{ name: "repair", sure: t("repairSure"), asked: { ...asked, repair: true } }], extra = extraOf(job);
+      const extra = extraOf(job), report = job.results?.findLast((result) => result.what === "report")?.value;
+      const next: Next[] = report?.["result"] === "equal" ? [] : [{ name: "repair", sure: t("repairSure"), asked: { ...asked, repair: true } }];
       if (admin && asked["full"] && !asked["sample"] && extra > 0) {
         next.push({ name: "deleteExtra", sure: t("deleteExtraSure", { n: numberText(extra) }), asked: { ...asked, delete_extra: true } });
       }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, watch, withQuery } from "../lib/api";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
@@ -63,7 +63,7 @@ function OnePipeline({ of, open, show }: { of: Pipeline; open: boolean; show: (o
           {(h.kind === "documents" ? of.indexes : of.tables).map((n) => <span key={n} dir="auto">{n}</span>)}</div>
       </li>)}</ul>
     </div>
-    {open && <Partitions name={of.name} />}
+    {open && <Partitions of={of} />}
   </section>;
 }
 
@@ -165,8 +165,15 @@ function Reading({ of, pipeline, show }: { of: Half; pipeline: string; show: () 
   </div>;
 }
 
-function Partitions({ name }: { name: string }) {
-  const { answer, err, again } = useAnswer<Pipeline>((signal) => ask<Pipeline>(`${path}/${encodeURIComponent(name)}`, { signal }), [name]);
+/** The partitions of a pipeline, asked for again whenever the stream has sent something: one request at a time, as an answer may take longer than the next event. */
+function Partitions({ of }: { of: Pipeline }) {
+  const { answer, err, loading, again } = useAnswer<Pipeline>((signal) => ask<Pipeline>(`${path}/${encodeURIComponent(of.name)}`, { signal }), [of.name]);
+  const asked = useRef(of);
+  useEffect(() => {
+    if (loading || asked.current === of) return;
+    asked.current = of;
+    again();
+  }, [of, loading]);
   if (err !== undefined) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
   return <>{answer.halves.map((h) => <div key={h.name}>

@@ -1,15 +1,17 @@
 import { useState } from "preact/hooks";
 import { ask } from "../lib/api";
+import { drafted, dropDraft, useDraft } from "../lib/drafts";
 import { me, t, useStore } from "../lib/store";
 import { faultText, useAnswer, useTitle } from "../lib/ui";
 import { Recent, bodyOf, start, type Asked } from "./jobs";
 
 /** The pipelines to choose from; and, of those that have both, which half. */
-function Which({ all }: { all?: boolean }) {
+function Which({ form, all }: { form: string; all?: boolean }) {
   const { answer } = useAnswer((signal) => ask<{ pipelines: { name: string }[] }>("/api/v1/ops/pipelines", { signal }), []);
+  const kept = drafted(form, "pipeline");
   return <>
     <label>{t("pipeline")}<select name="pipeline" required={!all}>{all && <option value="">{t("any")}</option>}
-      {answer?.pipelines.map((p) => <option key={p.name}>{p.name}</option>)}</select></label>
+      {answer?.pipelines.map((p) => <option key={p.name} selected={p.name === kept}>{p.name}</option>)}</select></label>
     <label>{t("half")}<select name="half"><option value="">{t("both")}</option><option value="rows">{t("rows")}</option><option value="documents">{t("documents")}</option></select></label>
     <label>{t("topic")}<input name="topic" spellcheck={false} autocapitalize="none" placeholder={t("any")} /></label>
   </>;
@@ -37,12 +39,13 @@ export function Replay() {
   useTitle(t("replay"));
   const who = useStore(me);
   const { err, busy, send } = useStart("replay");
+  const form = useDraft("replay");
   if (who === "open") return <><h1>{t("replay")}</h1><p>{t("noJobs")}</p></>;
   return <>
     <h1>{t("replay")}</h1>
     <p class="small">{t("replayHelp")}</p>
-    <form class="filters" onSubmit={(e) => send(e, (by) => by?.dataset["look"] === "diff" ? { diff: 20 } : { dry_run: true })}>
-      <Which />
+    <form ref={form} class="filters" onSubmit={(e) => send(e, (by) => by?.dataset["look"] === "diff" ? { diff: 20 } : { dry_run: true })}>
+      <Which form="replay" />
       <label>{t("from")}<input name="from" required spellcheck={false} autocapitalize="none" placeholder="2h" aria-describedby="from-help" /></label>
       <label>{t("to")}<input name="to" spellcheck={false} autocapitalize="none" placeholder="latest" aria-describedby="from-help" /></label>
       <label>{t("partitions")}<input name="partitions" pattern="[\d\s,]*" placeholder={t("any")} /></label>
@@ -56,7 +59,8 @@ export function Replay() {
       <small id="name-help" class="wide">{t("replayNameHelp")}</small>
       {err !== null && <p class="failure wide" role="alert">{faultText(err)}</p>}
       <div class="buttons"><button class="main" data-look="plan" disabled={busy}>{t("replayPlan")}</button>
-        <button data-look="diff" disabled={busy}>{t("replayDiff")}</button></div>
+        <button data-look="diff" disabled={busy}>{t("replayDiff")}</button>
+        <button type="reset" onClick={() => dropDraft("replay")}>{t("clear")}</button></div>
     </form>
     <h2>{t("earlier")}</h2>
     <Recent kind="replay" />
@@ -67,12 +71,13 @@ export function Verify() {
   useTitle(t("verify"));
   const who = useStore(me);
   const { err, busy, send } = useStart("verify");
+  const form = useDraft("verify");
   if (who === "open") return <><h1>{t("verify")}</h1><p>{t("noJobs")}</p></>;
   return <>
     <h1>{t("verify")}</h1>
     <p class="small">{t("verifyHelp")}</p>
-    <form class="filters" onSubmit={(e) => send(e, () => ({}))}>
-      <Which all />
+    <form ref={form} class="filters" onSubmit={(e) => send(e, () => ({}))}>
+      <Which form="verify" all />
       <label>{t("from")}<input name="from" spellcheck={false} autocapitalize="none" placeholder="earliest" aria-describedby="from-help" /></label>
       <label>{t("to")}<input name="to" spellcheck={false} autocapitalize="none" placeholder="latest" aria-describedby="from-help" /></label>
       <label>{t("partitions")}<input name="partitions" pattern="[\d\s,]*" placeholder={t("any")} /></label>
@@ -83,7 +88,8 @@ export function Verify() {
       <AsConfigured />
       <small id="from-help" class="wide">{t("fromHelp")}</small>
       {err !== null && <p class="failure wide" role="alert">{faultText(err)}</p>}
-      <div class="buttons"><button class="main" disabled={busy}>{t("verifyStart")}</button></div>
+      <div class="buttons"><button class="main" disabled={busy}>{t("verifyStart")}</button>
+        <button type="reset" onClick={() => dropDraft("verify")}>{t("clear")}</button></div>
     </form>
     <h2>{t("earlier")}</h2>
     <Recent kind="verify" />

@@ -1,0 +1,52 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { entry } from "./router";
+import { me, owned } from "./store";
+
+type Fields = Record<string, string | boolean>;
+
+const user = (): string => me.value && me.value !== "open" ? me.value.name : "";
+
+const nameOf = (form: string): string => `form ${form} ${entry()}`;
+
+/** What the user who is signed in has typed into a form, at this place of the tab's history. */
+function draft(form: string): Fields {
+  try { return JSON.parse(owned(user()).get(nameOf(form)) || "{}") as Fields; } catch { return {}; }
+}
+
+/** A text that the user has left in a field, for fields that are drawn before their choices are known. */
+export function drafted(form: string, field: string): string {
+  const value = draft(form)[field];
+  return typeof value === "string" ? value : "";
+}
+
+export function dropDraft(form: string): void { owned(user()).set(nameOf(form), ""); }
+
+type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/** The fields of a form that are kept: no passwords, and no files. */
+function fieldsOf(form: HTMLFormElement): Field[] {
+  return [...form.elements].filter((e): e is Field => (e instanceof HTMLInputElement || e instanceof HTMLSelectElement || e instanceof HTMLTextAreaElement)
+    && e.name !== "" && !/^(password|file|hidden)$/.test(e.type));
+}
+
+/** Keeps what is typed into a form until it is cleared or the user signs out: the way back, a reload and a sign-in leave it as it was. */
+export function useDraft(name: string) {
+  const form = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => {
+    const of = form.current;
+    if (!of) return undefined;
+    const before = draft(name);
+    for (const field of fieldsOf(of)) {
+      const value = before[field.name];
+      if (typeof value === "boolean" && field instanceof HTMLInputElement) field.checked = value;
+      else if (typeof value === "string") field.value = value;
+    }
+    const at = nameOf(name);
+    const kept = (): void => owned(user()).set(at, JSON.stringify(Object.fromEntries(fieldsOf(of).map((field) =>
+      [field.name, field.type === "checkbox" ? (field as HTMLInputElement).checked : field.value]))));
+    of.addEventListener("input", kept);
+    of.addEventListener("change", kept);
+    return () => { of.removeEventListener("input", kept); of.removeEventListener("change", kept); };
+  }, [name]);
+  return form;
+}
