@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -33,6 +34,16 @@ func TestPipelineOf(t *testing.T) {
 		name, half, ok := k.PipelineOf(group)
 		if name != want[0] || half != want[1] || ok != (want[0] != "") {
 			t.Errorf("%q: %q, %q, %t", group, name, half, ok)
+		}
+	}
+}
+
+// A session_timeout that the brokers may not look at is warned about; with the classic protocol it is not.
+func TestSessionTimeoutOfOtherProtocols(t *testing.T) {
+	for protocol, warned := range map[string]bool{"classic": false, "consumer": true, "auto": true} {
+		source := strings.Replace(minimal, "kafka: {", "kafka: { session_timeout: 10s, group_protocol: "+protocol+",", 1)
+		if _, problems := Parse("brine.yaml", []byte(source), environ()); strings.Contains(problems.String(), "kafka.session_timeout: does nothing") != warned {
+			t.Errorf("%s: warned %v, want %v: %v", protocol, !warned, warned, problems)
 		}
 	}
 }

@@ -36,9 +36,11 @@ func (l *loader) checkKafka(k *Kafka) {
 		l.fault("kafka.instance_id", Name, "contains characters other than letters, digits, \".\", \"_\" and \"-\"",
 			"use the name of the host or the pod: ${HOSTNAME}")
 	}
-	if k.GroupProtocol == string(ingest.Consumer) && l.has("kafka.session_timeout") {
-		l.warn("kafka.session_timeout", Unused, "does nothing with group_protocol: consumer, where the brokers decide when a member is dead",
-			"set group.consumer.session.timeout.ms on the brokers or the group")
+	if with := map[string]string{
+		string(ingest.Consumer): "does nothing with group_protocol: consumer, where the brokers decide when a member is dead",
+		string(ingest.Auto):     "does nothing with group_protocol: auto where the brokers support consumer: they then decide when a member is dead",
+	}[k.GroupProtocol]; with != "" && l.has("kafka.session_timeout") {
+		l.warn("kafka.session_timeout", Unused, with, "set group.consumer.session.timeout.ms on the brokers or the group")
 	}
 	l.checkStart("kafka.start", k.Start)
 	l.checkSASL(k)

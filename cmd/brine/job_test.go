@@ -122,6 +122,9 @@ func (j *job) replace(old, new string) {
 	if err != nil {
 		j.t.Fatal(err)
 	}
+	if !strings.Contains(string(source), old) {
+		j.t.Fatalf("the configuration has no %q:\n%s", old, source)
+	}
 	if err := os.WriteFile(j.file, []byte(strings.Replace(string(source), old, new, 1)), 0o600); err != nil {
 		j.t.Fatal(err)
 	}

@@ -91,6 +91,14 @@ func TestOffsetsAreShownAndSet(t *testing.T) {
 			t.Errorf("the group is at %v, it was at %v", now, before)
 		}
 		p.stop()
+
+		j.replace("  commit_interval: 100ms\n", "  commit_interval: 100ms\n  group_protocol: consumer\n")
+		p = j.begin()
+		p.until("scans.rows", 4000)
+		if out := j.must("offsets", "show", "-c", j.file); !strings.Contains(out, "with partitions [0 1 2 3") || !strings.Contains(out, ", unless it was killed less than 45s ago\n") {
+			t.Errorf("show does not name the member by the consumer protocol:\n%s", out)
+		}
+		p.stop()
 	})
 }
 

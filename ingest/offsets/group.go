@@ -15,6 +15,7 @@ type Group struct {
 	Group, Topic string
 	Starts, Ends []int64       // of the topic, by partition
 	Committed    map[int]int64 // by partition; no entry: nothing
+	Consumer     bool          // the group speaks the consumer protocol
 	Members      []string      // each with what it owns; brokers list a killed one until its session ends
 	IDs          []string      // of the members
 }
@@ -44,6 +45,7 @@ func (c *Client) Group(ctx context.Context, group, topic string) (*Group, error)
 		return nil, fmt.Errorf("members of group %q: %w", group, err)
 	}
 	for _, m := range members {
+		g.Consumer = g.Consumer || m.Consumer
 		g.Members = append(g.Members, fmt.Sprintf("%s on %s (%s) with partitions %v", m.Client, m.Host, m.ID, m.Partitions))
 		g.IDs = append(g.IDs, m.ID)
 	}

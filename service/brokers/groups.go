@@ -47,13 +47,18 @@ func HalvesOf(groups []*Group) (halves []config.Half) {
 	return halves
 }
 
+// consumerSession is the brokers' default group.consumer.session.timeout.ms. They may have another; only they know.
+const consumerSession = 45 * time.Second
+
 // LookUp fetches the group's current state from the brokers.
 func (g *Group) LookUp(ctx context.Context, client *offsets.Client) error {
 	found, err := client.Group(ctx, g.Half.Group(), g.Half.Pipeline.Topic)
 	if err != nil {
 		return Error(fmt.Errorf("%s: %w", g.Half.Name(), err))
 	}
-	g.Group = found
+	if g.Group = found; found.Consumer {
+		g.Session = consumerSession
+	}
 	return nil
 }
 
@@ -166,7 +171,7 @@ func Idle(groups []*Group) error {
 		return nil
 	}
 	return fault.New(fault.Failed, fmt.Errorf("the group is in use; nothing was changed:\n%s", strings.Join(members, "\n")),
-		"stop these, or use brine replay, which works while they run; a killed member is gone after kafka.session_timeout")
+		"stop these, or use brine replay, which works while they run; a killed member is gone once its session has ended")
 }
 
 // SavedIn reads what a file of output of brine offsets show --json holds of a half; --to file:FILE names it.

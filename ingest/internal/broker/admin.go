@@ -77,6 +77,7 @@ func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string
 type GroupMember struct {
 	ID, Client, Host string
 	Partitions       []int // of the topic that was asked for, ascending; of all topics if none was
+	Consumer         bool  // by the consumer protocol, in which the brokers decide how long it may be silent
 }
 
 // Members returns the members of a group with their partitions of a topic. A group that is not known has none.
@@ -125,12 +126,20 @@ func (c *Cluster) consumersOf(ctx context.Context, group, topic string) ([]Group
 	case err != nil:
 		return nil, err
 	}
+	var asked topicID // some brokers name no topics here; one that is gone has none of a member's partitions
+	if topic != "" {
+		found, err := c.identify(ctx, []string{topic})
+		if err != nil {
+			return nil, err
+		}
+		asked = found[topic].state.id
+	}
 	var members []GroupMember
 	for _, m := range described.members {
-		member := GroupMember{ID: m.id, Client: m.client, Host: m.host}
-		for name, partitions := range m.partitions {
-			if name == topic || topic == "" {
-				member.Partitions = append(member.Partitions, partitions...)
+		member := GroupMember{ID: m.id, Client: m.client, Host: m.host, Consumer: true}
+		for _, of := range m.assigned {
+			if topic == "" || of.name == topic || of.name == "" && of.id == asked && asked != (topicID{}) {
+				member.Partitions = append(member.Partitions, of.partitions...)
 			}
 		}
 		slices.Sort(member.Partitions)

@@ -228,7 +228,13 @@ type describedConsumers struct {
 
 type describedConsumer struct {
 	id, client, host string
-	partitions       map[string][]int
+	assigned         []assignedTopic
+}
+
+type assignedTopic struct {
+	id         topicID
+	name       string // empty from brokers that give only the id
+	partitions []int
 }
 
 func (*describeConsumers) ApiKey() protocol.ApiKey  { return consumerDescribeKey }
@@ -272,22 +278,23 @@ func readConsumer(r *reader) (m describedConsumer) {
 		r.bytes(r.length())
 	}
 	r.bytes(r.length())
-	m.partitions = readNamed(r)
+	m.assigned = readNamed(r)
 	readNamed(r)
 	r.tags()
 	return m
 }
 
-func readNamed(r *reader) map[string][]int {
-	out := map[string][]int{}
+func readNamed(r *reader) (all []assignedTopic) {
 	for n := r.length(); n > 0 && !r.bad; n-- {
-		r.skip(len(topicID{}))
-		name := string(r.bytes(r.length()))
+		var t assignedTopic
+		copy(t.id[:], r.bytes(len(t.id)))
+		t.name = string(r.bytes(r.length()))
 		for n := r.length(); n > 0 && !r.bad; n-- {
-			out[name] = append(out[name], int(r.int32()))
+			t.partitions = append(t.partitions, int(r.int32()))
 		}
 		r.tags()
+		all = append(all, t)
 	}
 	r.tags()
-	return out
+	return all
 }

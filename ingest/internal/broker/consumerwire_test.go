@@ -121,7 +121,7 @@ func TestConsumerGroupsAreDescribed(t *testing.T) {
 		t.Errorf("%+v, %v", theirs, err)
 	}
 	m, err := parseFlexible(&describeConsumers{}, describedGroup())
-	want := &describedConsumers{members: []describedConsumer{{"m", "brine", "/10.0.0.7", map[string][]int{"a": {0, 3}}}}}
+	want := &describedConsumers{members: []describedConsumer{{"m", "brine", "/10.0.0.7", []assignedTopic{{topicID{1}, "a", []int{0, 3}}}}}}
 	if err != nil || !reflect.DeepEqual(m, want) {
 		t.Errorf("%+v, %v", m, err)
 	}

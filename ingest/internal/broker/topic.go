@@ -152,6 +152,11 @@ func (c *Cluster) describe(ctx context.Context, names []string) (map[string]desc
 		}
 		return found, nil
 	}
+	return c.identify(ctx, names)
+}
+
+// identify is describe with the topics' ids, for brokers that have them.
+func (c *Cluster) identify(ctx context.Context, names []string) (map[string]described, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	m, err := c.RoundTrip(ctx, c.client.Addr, &topicCall{topics: names, client: c.kafka.ClientID})
