@@ -38,7 +38,7 @@ func (l *loader) checkKafka(k *Kafka) {
 	}
 	if with := map[string]string{
 		string(ingest.Consumer): "does nothing with group_protocol: consumer, where the brokers decide when a member is dead",
-		string(ingest.Auto):     "does nothing with group_protocol: auto where the brokers support consumer: they then decide when a member is dead",
+		string(ingest.Auto):     "does nothing with group_protocol: auto if the brokers support consumer: they then decide when a member is dead",
 	}[k.GroupProtocol]; with != "" && l.has("kafka.session_timeout") {
 		l.warn("kafka.session_timeout", Unused, with, "set group.consumer.session.timeout.ms on the brokers or the group")
 	}

@@ -80,8 +80,8 @@ type renewed struct {
 	atomic.Pointer[func(section string, err error)]
 }
 
-// Renewed has a function called when the files with the certificates of a section have changed: with nil if new connections use them, or with
-// the reason why the earlier ones stay in use. It must not block. Of hbase.tls and the ports, their own options say so.
+// Renewed has a function called when the files with the certificates of a section have changed: with nil if new connections use them, or
+// with the reason why the earlier ones stay in use. It must not block. Those of hbase.tls and of the ports have hooks of their own.
 func (c *Config) Renewed(f func(section string, err error)) {
 	if c.renewed != nil { // it was loaded
 		c.renewed.Store(&f)

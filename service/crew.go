@@ -62,7 +62,8 @@ func (c *crew) fail(s *shift, err error) {
 	c.cancel()
 }
 
-// stop stops a half, which settles, commits, and leaves its group unless it hands its place over. The returned channel is closed when the half has stopped.
+// stop stops a half, which settles, commits, and leaves its group unless it hands its place over. The returned channel is closed when the
+// half has stopped.
 func (c *crew) stop(h *Half) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -193,8 +193,8 @@ func (s *Store) Server(auth tls.ClientAuthType, minVersion uint16) *tls.Config {
 	}
 }
 
-// Dialling returns the configuration of a connection that is made now. The server's certificate must be for serverName; empty: for the host,
-// which the caller then sets.
+// Dialling returns the configuration of a connection that is made now. The server's certificate must be for serverName; empty: for the
+// host, which the caller then sets.
 func (s *Store) Dialling(serverName string) *tls.Config {
 	h := s.now()
 	c := &tls.Config{ServerName: serverName, MinVersion: tls.VersionTLS12, RootCAs: h.roots}
@@ -236,7 +236,7 @@ func Dial(dial func(ctx context.Context, network, address string) (net.Conn, err
 
 const handshakeTime = 10 * time.Second
 
-// Follow makes a transport encrypt each new connection by what config returns then; of a connection through a proxy, by what it returns now.
+// Follow makes a transport encrypt each new connection by what config returns then; one through a proxy, by what it returns now.
 func Follow(t *http.Transport, config func() *tls.Config) {
 	dial := t.DialContext
 	if dial == nil {

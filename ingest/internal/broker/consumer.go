@@ -383,8 +383,8 @@ func (m *Consumer) drop(why error) {
 	m.Logger.Warn("removed from the group; rejoining", "group", m.Group, "reason", why)
 }
 
-// leave reports that we leave: for good, or as a static member that returns within the session. It reports nothing if someone takes over our
-// place.
+// leave reports that we leave: for good, or as a static member that returns within the session. It reports nothing if someone takes over
+// our place.
 func (m *Consumer) leave() {
 	m.mu.Lock()
 	if m.tenure != nil {

@@ -34,7 +34,7 @@ type Membership struct {
 	RebalanceTimeout time.Duration // how long the group waits for its members at a rebalance
 	Heartbeat        time.Duration
 	Place            Place              // taken over from a member that has stopped; zero: a new one
-	Keep             func(p Place) bool // called when a stop has settled everything: reports whether someone takes over our place, so that we do not leave
+	Keep             func(p Place) bool // called instead of leaving: reports whether someone takes over our place; if not, we leave
 
 	CommitTimeout time.Duration // of Commit, which must get through while a rebalance waits for us, or not at all
 	LeaveTimeout  time.Duration
