@@ -67,7 +67,8 @@ func viewRoutes(v *query.View) []*endpoint {
 		params = append(params, param{in: "query", name: p.Field, about: about, kind: p.Type, unit: p.Unit,
 			required: p.Required && !p.Range, list: p.List})
 		if p.Range {
-			params = append(params, param{in: "query", name: p.Field + ".from", about: "Start of a range of values, inclusive.", kind: p.Type, unit: p.Unit},
+			params = append(params, param{in: "query", name: p.Field + ".from", about: "Start of a range of values, inclusive.", kind: p.Type,
+				unit: p.Unit},
 				param{in: "query", name: p.Field + ".to", about: "End of a range of values, exclusive.", kind: p.Type, unit: p.Unit})
 		}
 	}

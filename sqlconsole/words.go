@@ -141,7 +141,8 @@ func indexValue(f *query.IndexField, v event.Value) (any, bool) {
 		return string(v.Text()), true
 	case f.Type == rowkey.Int && v.Type == event.Date && f.Unit == unitOf(v.Type):
 		return v.Milliseconds(), true
-	case f.Type == rowkey.Int && (v.Type == event.Int || unitOf(v.Type) != 0) && f.Unit == unitOf(v.Type), f.Type == rowkey.Time && v.Type == event.TimeMS:
+	case f.Type == rowkey.Int && (v.Type == event.Int || unitOf(v.Type) != 0) && f.Unit == unitOf(v.Type),
+		f.Type == rowkey.Time && v.Type == event.TimeMS:
 		return v.Int(), true
 	case f.Type == rowkey.Float && v.Type == event.Float:
 		return v.Float(), true
