@@ -46,8 +46,8 @@ var kinds = []struct {
 	{Extra, true, "a row, a document, a cell or a field that no record accounts for", ByDeleteExtra, "asks before it deletes"},
 	{Collided, false, "two different events have the same key, in a table with `row: event`", NoFix,
 		"a key that distinguishes them ([rowkeys.md](rowkeys.md))"},
-	{Lost, false, "a record cannot be written, but there is no dead letter for it; a purge, or Kafka's retention, may have deleted that", ByRepair,
-		"writes the dead letter"},
+	{Lost, false, "a record cannot be written, but there is no dead letter for it; a purge, or Kafka's retention, may have deleted that",
+		ByRepair, "writes the dead letter"},
 }
 
 // Kinds holds all kinds in the order in which they are reported.

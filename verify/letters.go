@@ -141,8 +141,8 @@ func (c *Check) settle(r *record, wanted map[origin]string) {
 		c.unlettered = max(c.unlettered, c.letters.lost)
 		if len(c.suspects) < c.opts.MaxFindings {
 			c.suspects = append(c.suspects, Finding{Table: c.opts.Sources[r.origin.source].Ingest.Topic, Kind: Lost, Expected: -1, Found: -1,
-				from: []origin{r.origin}, Reason: "the record cannot be written (" + r.reason + "), but there is no dead letter for it; a purge may have " +
-					"deleted that"})
+				from: []origin{r.origin}, Reason: "the record cannot be written (" + r.reason +
+					"), but there is no dead letter for it; a purge may have deleted that"})
 		}
 	}
 }
