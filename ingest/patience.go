@@ -74,8 +74,8 @@ func (a *assignment) waits() bool {
 	return false
 }
 
-// waitsFor returns what keeps an assignment waiting: the detail of a partition or, while a first try is pending, of its store. halted reports
-// whether the partition is halted.
+// waitsFor returns what keeps an assignment waiting: the detail of a partition or, while a first try is pending, of its store. halted
+// reports whether the partition is halted.
 func (r *Replay) waitsFor(a *assignment) (what string, halted bool) {
 	for _, p := range a.parts() {
 		if s := p.progress.snapshot(); s.Detail != "" && s.Detail != errFailing.Error() {
