@@ -30,6 +30,8 @@ func (a *assignment) commitUntil(done <-chan struct{}, commit func()) {
 // ones; the coordinator keeps what arrives last, which would move the offset back.
 const doubtful = 30 * time.Second
 
+func (a *assignment) inDoubt() bool { return time.Since(a.doubt) < doubtful }
+
 // commitNow commits the watermarks that have risen above what was committed, reports an error and returns it. Only the goroutine of run
 // calls it, or, one at a time, a goroutine that holds held.committing.
 //
@@ -37,7 +39,7 @@ const doubtful = 30 * time.Second
 // last call.
 func (a *assignment) commitNow(last bool) error {
 	offsets, notes := map[int]int64{}, map[int]note{}
-	again := time.Since(a.doubt) < doubtful
+	again := a.inDoubt()
 	for _, p := range a.parts() {
 		if p.out {
 			continue

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 
 	"brine/ingest/internal/broker"
 )
@@ -15,7 +16,8 @@ type handover struct {
 
 // HandOver makes the loop, when it stops, leave its place in the group to another Loop of this process, whose Run is called only then. The
 // group moves none of its partitions meanwhile. The two must agree about the group and its protocol; otherwise, or if the other one has
-// already begun to join or unless has ended, the loop just leaves the group.
+// already begun to join, unless has ended, or a commit is in doubt, the loop just leaves the group: a commit of ours that arrives late is
+// refused only once its member is gone.
 //
 // Unless reader is empty, the last commits note it as who reads from there on: should the group give the partitions to another member all
 // the same, that member's Admit learns of it.
@@ -34,7 +36,7 @@ func (l *Loop) handsOver() *handover {
 // keep gives the place of a member that stops to the loop that goes on, and reports whether there is one.
 func (l *Loop) keep(p broker.Place) bool {
 	h := l.handsOver()
-	if h == nil || h.to.Group != l.Group || h.to.GroupProtocol != l.GroupProtocol || h.to.InstanceID != l.InstanceID {
+	if h == nil || h.to.Group != l.Group || h.to.GroupProtocol != l.GroupProtocol || h.to.InstanceID != l.InstanceID || l.inDoubt() {
 		return false
 	}
 	h.to.mu.Lock()
@@ -44,6 +46,13 @@ func (l *Loop) keep(p broker.Place) bool {
 	}
 	h.to.place = p
 	return true
+}
+
+// inDoubt reports whether a commit of the loop, whose work has ended, may still be on its way.
+func (l *Loop) inDoubt() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.current, func(a *assignment) bool { return a.inDoubt() })
 }
 
 // joining returns the membership of a loop that begins to join, in the place that it was given, if any.
