@@ -49,7 +49,6 @@ func onCanalDatabases(t *testing.T, test func(t *testing.T, d canalDatabase)) {
 func (j *job) placed() {
 	j.t.Helper()
 	j.replace("form: canal_protobuf, ties: accept", "form: canal_protobuf, database: mysql")
-	j.replace("      file: { type: text, path: $file }\n", "")
 	j.replace("es: { type: time_ms, path: $es }", "file: { type: text, path: $file }\n      pos: { type: int, path: $pos }")
 	j.replace("version: es", "version: binlog(file, pos)")
 }
