@@ -32,7 +32,7 @@ type SeekOptions struct {
 	Sources []SeekSource // pipelines that write the table, one entry per topic that they read
 	Client  *hbase.Client
 	Most    int64                   // the most records to read
-	Read    func(done, total int64) // called every few thousand records; nil: not
+	Read    func(done, total int64) // called every few thousand records, and at the end of each range; nil: not
 }
 
 // SeekSource is a pipeline that reads a topic.
@@ -228,6 +228,9 @@ func (k *seeker) read(ctx context.Context, s span) (whole bool, err error) {
 		}
 	}
 	k.left -= to - s.from
+	if k.opts.Read != nil {
+		k.opts.Read(k.opts.Most-k.left, k.total)
+	}
 	k.out.Ranges = append(k.out.Ranges, ReadRange{s.source.Pipeline, s.source.Topic, s.partition, s.from, to, s.gone})
 	return to == s.to, nil
 }

@@ -41,6 +41,13 @@ func TestFromACellToItsRecord(t *testing.T) {
 		if len(got) != 1 {
 			t.Fatalf("%+v", job)
 		}
+		read := int64(0)
+		for _, r := range results[explain.ReadRange](t, job, "range") {
+			read += r.To - r.From
+		}
+		if len(job.Progress) != 1 || job.Progress[0].Done != read || read == 0 {
+			t.Errorf("%d offsets were read, and the progress is %+v", read, job.Progress)
+		}
 		return job, got[0].Outcome
 	}
 	job, got := sought(asked)
