@@ -149,19 +149,19 @@ func TestHandOverWithoutASuccessor(t *testing.T) {
 				return p.t.Context()
 			}, "after"},
 			{"a commit in doubt", func(p *pair, _ *Options) context.Context {
-				dropped := false
+				var dropped atomic.Bool
 				p.b.ControlKey(int16(kmsg.OffsetCommit), func(q kmsg.Request) (kmsg.Response, error, bool) {
 					p.b.KeepControl()
 					by := q.(*kmsg.OffsetCommitRequest)
-					if dropped || by.MemberID != p.before.Member() {
+					if dropped.Load() || by.MemberID != p.before.Member() {
 						return nil, nil, false
 					}
-					dropped = true
+					dropped.Store(true)
 					return nil, errors.New("dropped"), true
 				})
 				p.b.produce(10, p.ours...)
 				time.Sleep(5 * time.Second)
-				if !dropped {
+				if !dropped.Load() {
 					p.t.Fatal("no commit was dropped")
 				}
 				return p.t.Context()
