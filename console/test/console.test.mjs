@@ -1,7 +1,7 @@
 // The console in a real Chromium, on a brine dev of its own. What fails leaves a picture in console/shots.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, readdir, stat } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -164,6 +164,44 @@ shows("many parcels are pasted", async (t) => {
   }
 });
 
+shows("as many parcels as are pasted have an address, and of a CSV file the column of numbers is taken", async (t) => {
+  const page = await open(t, "customer", dev.users + "/me"), numbers = Array.from({ length: 60 }, (_, n) => `MANY-${n}`), told = [];
+  await page.route("**/api/v1/views/waybill?*", (route) => route.fulfill({ json: { rows: [], next_page_token: "" } }));
+  page.on("request", (request) => { if (!request.url().includes("/api/")) told.push(request.url(), request.headers()["referer"] ?? ""); });
+  await page.goto(dev.users + "/track");
+  await page.fill("textarea", numbers.join("\n"));
+  await page.click("button:text-is('Track')");
+  const rows = async (page) => {
+    await page.locator("tbody tr:nth-child(60)").waitFor();
+    assert.deepEqual(await page.locator("tbody th").allInnerTexts(), numbers);
+    assert.equal(new URL(page.url()).hash, "#" + numbers.join());
+  };
+  await rows(page);
+  await page.reload();
+  await rows(page);
+  assert.equal(await page.inputValue("textarea"), numbers.join("\n"));
+  await page.click("tbody a >> nth=0");
+  await page.waitForURL("**/track?waybill=MANY-0");
+  await page.goBack();
+  await rows(page);
+  const other = await open(t, "customer", dev.users + "/me");
+  await other.route("**/api/v1/views/waybill?*", (route) => route.fulfill({ json: { rows: [], next_page_token: "" } }));
+  await other.goto(page.url());
+  await rows(other);
+  assert.ok(!told.some((text) => text.includes("MANY-1")), "browsers send no fragment");
+
+  for (const [name, content, taken] of [
+    ["orders.csv", `\ufeffno,"Waybill",note\r\n1,"X-1","a, ""b"", ${waybill}\nc"\r\n\r\n2, X-2 ,\r\n`, ["X-1", "X-2"]],
+    ["semicolons.CSV", "a;waybill\n5\" X-1,0;X-3\n", ["X-3"]],
+    ["tabs.csv", "X-4\tLOADED\nX-5\tSIGNED\nX-4\tSIGNED", ["X-4", "X-5"]],
+    ["list.txt", "X-6 X-7,X-8\n", ["X-6", "X-7", "X-8"]],
+  ]) {
+    await page.setInputFiles("input[type=file]", { name, mimeType: name.endsWith("txt") ? "text/plain" : "text/csv", buffer: Buffer.from(content) });
+    await page.waitForURL((url) => url.searchParams.getAll("waybill").length === taken.length && url.hash === "" && url.searchParams.getAll("waybill").at(-1) === taken.at(-1));
+    assert.deepEqual(new URL(page.url()).searchParams.getAll("waybill"), taken, name);
+  }
+});
+
 shows("a customer signs in, finds orders and signs out", async (t) => {
   const page = await open(t, null, dev.users + "/orders");
   await page.waitForURL("**/signin");
@@ -235,6 +273,7 @@ shows("a command's result is seen at once, and texts stay texts", async (t) => {
   await page.click("dialog >> button:text('Cancel order')");
   await page.locator(".note:has-text('Done: Cancelled')").waitFor();
   assert.match(await text(page, ".detail dl"), /too many items/);
+  assert.ok(!await page.evaluate(() => JSON.stringify(sessionStorage).includes("too many items")), "what was sent is kept no longer");
   assert.equal(await page.evaluate(() => window.pwned), undefined);
 });
 
@@ -252,6 +291,31 @@ shows("what was typed stays, when an order is opened and when its command is ref
   await page.click("dialog button.danger");
   await page.locator("dialog .failure:has-text('Too many requests')").waitFor();
   assert.equal(await page.inputValue("dialog [name=reason]"), "a long story");
+
+  for (const status of [412, 409]) { // the order is shown as it is now; what was typed is there for the next try
+    await page.unroute("**/commands/cancel");
+    await page.route("**/commands/cancel", (route) => route.fulfill({ status, contentType: "application/problem+json",
+      body: JSON.stringify({ type: "", title: "changed", status, detail: "changed" }) }));
+    await page.click("dialog button.danger");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await page.locator(".detail [role=alert]:has-text('changed in the meantime')").waitFor();
+    await page.click(".detail button:text('Cancel')");
+    assert.equal(await page.inputValue("dialog [name=reason]"), "a long story", `after ${status}`);
+  }
+
+  await page.unroute("**/commands/cancel"); // the session ends, and after the next sign-in the order cannot be read
+  const [session] = await page.context().cookies(), row = /\/rows\/[^/]*$/;
+  await fetch(dev.users + "/api/v1/session", { method: "DELETE", headers: { Cookie: `${session.name}=${session.value}` } });
+  await page.click("dialog button.danger");
+  const signIn = page.locator("dialog:has([name=password])");
+  await signIn.waitFor();
+  await page.route(row, (route) => route.fulfill({ status: 500, contentType: "application/problem+json", body: `{"type":"","title":"broken","status":500,"detail":"broken"}` }));
+  await signIn.locator("[name=name]").fill("customer");
+  await signIn.locator("[name=password]").fill(dev.passwords.customer);
+  await page.keyboard.press("Enter");
+  await signIn.waitFor({ state: "detached" });
+  await page.locator(".detail > .failure:has-text('broken')").first().waitFor();
+  assert.equal(await page.inputValue("dialog [name=reason]"), "a long story", "after a question that failed");
 });
 
 shows("an order that has changed meanwhile is shown as it is", async (t) => {
@@ -365,6 +429,8 @@ shows("whoever signs out leaves no reason and no statement to the next one", asy
   await page.fill("textarea", `SELECT at FROM scans WHERE waybill = '${waybill}'`);
   await page.click("button.main");
   await page.locator("select[aria-label=History]").waitFor();
+  await page.reload();
+  await page.locator(`select[aria-label=History] option:has-text("SELECT at FROM scans WHERE waybill = '${waybill}'")`).waitFor({ state: "attached" });
   const next = async (name) => {
     await page.fill("[name=name]", name);
     await page.fill("[name=password]", dev.passwords[name]);
@@ -375,6 +441,7 @@ shows("whoever signs out leaves no reason and no statement to the next one", asy
     assert.equal(await page.inputValue("input[aria-describedby=why]"), "", form);
     assert.equal(await page.inputValue("textarea"), "", form);
     assert.equal(await page.locator("select[aria-label=History], table").count(), 0, form);
+    assert.ok(!await page.evaluate((number) => JSON.stringify(sessionStorage).includes(number), waybill), form);
   };
   await page.click("text=Sign out");
   await next("admin");
@@ -581,8 +648,10 @@ shows("offsets are shown, and previewed before they are set", async (t) => {
   await page.click("dialog >> text=Preview");
   await page.locator("dialog [role=alert]").waitFor();
   await page.fill("dialog >> [name=to]", "earliest");
+  await page.fill("dialog >> [name=partitions]", "0, 1");
   await page.click("dialog >> text=Preview");
   await page.locator("dialog tbody tr").first().waitFor();
+  assert.deepEqual([...new Set(await page.locator("dialog tbody td:nth-child(3)").allInnerTexts())].filter((n) => n !== "0" && n !== "1"), [], "only those partitions");
   await page.locator("dialog .hint:has-text('in use')").waitFor(); // it runs: what is refused is not offered
   assert.equal(await page.locator("dialog >> text=Set them").count(), 0);
   await page.click("dialog >> text=Back");
@@ -718,7 +787,19 @@ shows("dead letters are looked at before they are replayed, and purged by admini
   await page.click("dialog >> text=Preview");
   await page.waitForURL("**/jobs?job=*");
   await page.locator(".job .badge:text('done')").waitFor();
-  await page.locator("text=Delete these").waitFor();
+  await page.locator("section[aria-label=topic]").waitFor();
+  assert.match(await text(page, ".job"), /nothing to delete/);
+  assert.equal(await page.locator("text=Delete these").count(), 0, "what would delete nothing is not offered");
+  await page.goto(dev.operators + "/dead-letters?all=true");
+  await page.click("text=Replay dead letters…");
+  await page.locator("dialog .hint:has-text('not replayed again')").waitFor();
+  await page.click("dialog >> text=Back");
+  await page.click("text=Purge dead letters…");
+  await page.fill("dialog >> [name=older_than]", "1s");
+  await page.uncheck("dialog >> [name=keep_open]");
+  await page.click("dialog >> text=Preview");
+  await page.waitForURL("**/jobs?job=*");
+  await page.locator("button:text-is('Delete these')").waitFor();
   assert.equal(await page.evaluate(() => window.pwned), undefined);
 });
 
@@ -762,6 +843,15 @@ shows("what is extra is deleted by administrators, once all rows were verified",
     await page.locator("[aria-label=report]").waitFor();
     assert.equal(await button.count(), 0, JSON.stringify(asked));
   }
+  now = job({ pipeline: "scans" }, 3);
+  now.results[0].value.sources = [{ pipeline: "scans.rows", topic: "courier.scans", records: 1200, left_out_by_reason: { empty: 7 } }];
+  await page.reload();
+  await page.locator("[aria-label=report] [aria-label=tables]").waitFor();
+  const table = async (name) => (await page.locator(`[aria-label=report] [aria-label=${name}] tr`).allInnerTexts()).map((line) => line.split("\t"));
+  assert.deepEqual(await table("tables"), [["table", "found: missing", "found: extra", "index"], ["logistics:scans", "0", "3", ""], ["", "", "0", "orders"]]);
+  assert.deepEqual(await table("sources"), [["pipeline", "topic", "records", "left out by reason: empty"], ["scans.rows", "courier.scans", "1,200", "7"]]);
+  assert.doesNotMatch(await text(page, "[aria-label=report]"), /[{}]/);
+  assert.deepEqual(await wrongIn(page), []);
   now = job({ pipeline: "scans" }, 0);
   now.results[0].value.result = "equal";
   await page.reload();
@@ -1374,6 +1464,17 @@ shows("a row key is sent as it was written, and a look is followed by the same r
   assert.equal(sent[0].row, key);
   assert.equal(sent[0].version, "1767225600000");
   assert.equal(await page.inputValue("[name=row]"), key, "nothing is lost");
+  await page.fill("[name=most]", "1000");
+  await page.click("button:text('Find the record')");
+  await until(() => sent.length === 2, "the search is asked for");
+  assert.equal(sent.pop().most, 1000);
+  await page.fill("[name=topic]", "courier.scans");
+  await page.fill("[name=partition]", "0");
+  await page.fill("[name=offset]", "7");
+  await page.selectOption("[name=pipeline]", "scans");
+  await page.click("button:text('Explain the record')");
+  await until(() => sent.length === 2, "the explanation is asked for");
+  assert.deepEqual(sent.pop(), { topic: "courier.scans", partition: 0, offset: 7, pipeline: "scans" });
   await page.goto(dev.operators + "/replay");
   await page.fill("[name=from]", "2h");
   await page.fill("[name=keys]", " first \nsecond\n");
@@ -1673,7 +1774,7 @@ shows("a statement has its address, in a link that runs nothing and is sent to n
     await page.goto("about:blank");
     await page.goto(`${dev.users}/sql#${broken}`);
     await page.locator("textarea").waitFor();
-    assert.equal(await page.inputValue("textarea"), "");
+    assert.equal(await page.inputValue("textarea"), second, "as without a statement in the address: the last one that was run");
   }
 });
 
@@ -1838,6 +1939,60 @@ shows("a table's growth is drawn, as long as it is known", async (t) => {
   await Promise.all([page.waitForResponse(/sizes\?/), page.goto(at)]);
   await page.locator("#servers-title ~ .scroll").first().waitFor();
   assert.equal(await chart.count(), 0, "of one size there is no growth");
+});
+
+// What a spreadsheet would take for a formula. Numbers are numbers, and an array or an object begins with a bracket.
+const formulas = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"];
+
+test("no cell of a CSV file is a formula, and numbers stay numbers, in each file that is downloaded", async () => {
+  const [{ output: [{ code }] }] = await build({
+    configFile: false, logLevel: "error",
+    build: { write: false, lib: { entry: fileURLToPath(new URL("../src/lib/csv.ts", import.meta.url)), formats: ["es"] } },
+  });
+  const { csv } = await import("data:text/javascript," + encodeURIComponent(code));
+  for (const formula of formulas) {
+    const quoted = `'${formula}`.includes("\r") ? `"'${formula}"` : `'${formula}`;
+    assert.equal(csv([formula], [[formula]]), `${quoted}\r\n${quoted}\r\n`, JSON.stringify(formula));
+    for (const value of [[formula], { [formula]: formula }]) {
+      const text = csv(["a"], [[value]]).split("\r\n")[1];
+      assert.match(text, /^"?[[{]/, JSON.stringify(value));
+      assert.deepEqual(JSON.parse(text.startsWith(`"`) ? text.slice(1, -1).replaceAll(`""`, `"`) : text), value);
+    }
+  }
+  assert.equal(csv(["a", "b", "c", "d", "e"], [[-5, 1e21, null, true, "5"]]), "a,b,c,d,e\r\n-5,1e+21,,true,5\r\n");
+  const src = new URL("../src/", import.meta.url);
+  for (const name of await readdir(src, { recursive: true })) {
+    if (!/\.tsx?$/.test(name) || name.endsWith("csv.ts")) continue;
+    const source = await readFile(new URL(name, src), "utf8");
+    assert.equal(source.match(/\bdownload\(/g)?.length ?? 0, source.match(/\bdownload\([^;]*?,\s*csv\(/g)?.length ?? 0, `${name} hands out a file that csv() has not made`);
+    assert.doesNotMatch(source, /createObjectURL|\.download\s*=/, `${name} hands out a file by itself`);
+  }
+});
+
+shows("formulas in an answer of SQL, and in what came of a job, are texts in their files", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/sql");
+  const saved = async (click) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), click()]);
+    return readFile(await file.path(), "utf8");
+  };
+  await page.route("**/api/v1/sql", (route) => route.request().method() !== "POST" ? route.continue() : route.fulfill({ json: {
+    columns: ["a", "b", "=c"].map((name) => ({ name, type: "text" })), rows: formulas.map((one) => [one, [one], -7]),
+    stats: { hbase_ms: 1, total_ms: 1, rows_read: 1, rows_returned: 1, regions: 1 } } }));
+  await page.fill("input[aria-describedby=why]", "a look");
+  await page.fill("textarea", "SELECT a FROM b");
+  await page.click("button.main");
+  await page.locator("td:text-is('=1+1')").waitFor();
+  const cell = (text) => /[",\r]/.test(text) ? `"${text.replaceAll(`"`, `""`)}"` : text;
+  assert.equal(await saved(() => page.click("text=Download CSV")), "\ufeffa,b,'=c\r\n" + formulas.map((one) => `${cell("'" + one)},${cell(JSON.stringify([one]))},-7\r\n`).join(""));
+
+  const job = { id: "look", kind: "verify", state: "done", account: "admin", created: new Date().toISOString(), progress: [], asked: {},
+    results: formulas.map((one) => ({ what: "finding", value: { row: one, records: [one, "b"], found: -7 } })) };
+  await page.route("**/ops/jobs/look", (route) => route.fulfill({ json: job }));
+  await page.route("**/ops/jobs/look/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `event: state\ndata: ${JSON.stringify(job)}\n\n` }));
+  await page.goto(dev.operators + "/jobs?job=look");
+  await page.locator("[aria-label=finding]").first().waitFor();
+  assert.equal(await saved(() => page.click("[aria-label=finding] >> text=Download CSV")),
+    "\ufeffrow,records,found\r\n" + formulas.map((one) => `${cell("'" + one)},"'${one}\nb",-7\r\n`).join(""));
 });
 
 test("a value that changes between the first render and its effects is not lost", async (t) => {

@@ -76,7 +76,7 @@ export const zh: Words = {
   filters: "筛选",
 
   waybills: "运单号",
-  waybillsHelp: "一个或多个:可粘贴列表,或选择文件。",
+  waybillsHelp: "一个或多个:可粘贴列表,或选择文件。CSV 文件取表头为“{name}”的列,没有则取第一列。",
   file: "选择文件",
   follow: "查询",
   live: "实时",
@@ -234,6 +234,7 @@ export const zh: Words = {
   seekDo: "查找记录",
   explainTitle: "由记录查看行与文档",
   explainHelp: "说明一条记录变成了什么,以及存储中现在的内容。",
+  mostRead: "最多读取记录数",
   explainDo: "查看去向",
   rowKey: "行键",
   cellVersion: "版本(单元格的时间戳)",
@@ -451,6 +452,7 @@ export const zh: Words = {
   deleteExtraSure: "重新核对全部内容,并永久删除没有记录对应的单元格和字段?本次核对发现 {n} 处多余的行和文档。",
   letterReplay: "重放死信",
   letterReplayHelp: "将按当前配置重新解码并写入所列记录。您会先看到将写入的内容。",
+  letterReplayNew: "已重放过的不会再次重放。",
   letterReplaySure: "写入这些记录并标记为已重放?",
   letterFix: "修正,每行一个",
   letterFixHelp: "字段 = 表达式,只用于一个管道",
@@ -516,4 +518,7 @@ export const zhKinds: Record<string, string> = {
   "field.found_version": "实有版本", "field.reason": "原因", "field.records": "记录", "field.result": "结果", "field.problems": "问题数", "field.ties": "同版本更改", "field.seconds": "秒",
   "field.rejected": "被拒", "field.dead_lettered": "已入死信", "field.lost": "丢失", "field.pipeline": "管道", "field.topic": "主题", "field.partition": "分区", "field.offset": "位移",
   "field.outcome": "结果", "field.letters": "死信数", "field.written": "已写入", "field.region": "区域", "field.server": "服务器", "field.sources": "来源", "field.tables": "表",
+  "field.found": "发现", "field.rows": "行数", "field.cells": "单元格数", "field.compared": "已比较", "field.repeats": "重复", "field.expired": "已过期", "field.newer": "较新",
+  "field.unjudged": "无法判断", "field.missing": "缺失", "field.stale": "过时", "field.different": "内容不同", "field.extra": "多余", "field.collided": "键冲突", "field.ahead": "尚未提交",
+  "field.digest": "摘要", "field.expected_digest": "应有摘要", "field.unknown_filter": "过滤条件未知", "field.left_out_by_reason": "未写入", "field.filtered": "已过滤", "field.first_tie": "首个同版本更改",
 };

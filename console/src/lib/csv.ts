@@ -9,6 +9,36 @@ export function csv(head: string[], rows: unknown[][]): string {
   return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
+/** The rows of a CSV file, whose cells are apart by what its first line has most of: commas, semicolons or tabs. */
+export function rowsOf(text: string): string[][] {
+  const line = text.split("\n", 1)[0]!, count = (mark: string): number => line.split(mark).length;
+  const apart = [",", ";", "\t"].reduce((best, mark) => count(mark) > count(best) ? mark : best);
+  const rows: string[][] = [];
+  let row: string[] = [], cell = "", quoted = false;
+  const end = (): void => { row.push(cell.trim()); cell = ""; };
+  const endRow = (): void => { end(); rows.push(row); row = []; };
+  for (let i = text.startsWith("\ufeff") ? 1 : 0; i < text.length; i++) {
+    const c = text[i]!;
+    if (quoted) {
+      if (c !== '"') cell += c;
+      else if (text[i + 1] === '"') { cell += c; i++; }
+      else quoted = false;
+    } else if (c === '"' && cell.trim() === "") { quoted = true; cell = ""; }
+    else if (c === apart) end();
+    else if (c === "\n") endRow();
+    else cell += c;
+  }
+  endRow();
+  return rows.filter((cells) => cells.some((one) => one !== ""));
+}
+
+/** The cells of the column that has one of these names in the first row; where none has, those of the first column. */
+export function columnOf(rows: string[][], names: string[]): string[] {
+  const wanted = names.map((name) => name.toLowerCase());
+  const at = rows[0]?.findIndex((head) => wanted.includes(head.toLowerCase())) ?? -1;
+  return (at < 0 ? rows.map((row) => row[0]!) : rows.slice(1).map((row) => row[at] ?? "")).filter((one) => one !== "");
+}
+
 /** Hands a text to the browser as a file. */
 export function download(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob(["\ufeff" + text], { type: "text/csv;charset=utf-8" }));

@@ -1,16 +1,14 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { entry } from "./router";
-import { me, owned } from "./store";
+import { owned, userName } from "./store";
 
 type Fields = Record<string, string | boolean>;
-
-const user = (): string => me.value && me.value !== "open" ? me.value.name : "";
 
 const nameOf = (form: string): string => `form ${form} ${entry()}`;
 
 /** What the user who is signed in has typed into a form, at this place of the tab's history. */
 function draft(form: string): Fields {
-  try { return JSON.parse(owned(user()).get(nameOf(form)) || "{}") as Fields; } catch { return {}; }
+  try { return JSON.parse(owned(userName()).get(nameOf(form)) || "{}") as Fields; } catch { return {}; }
 }
 
 /** A text that the user has left in a field, for fields that are drawn before their choices are known. */
@@ -19,7 +17,7 @@ export function drafted(form: string, field: string): string {
   return typeof value === "string" ? value : "";
 }
 
-export function dropDraft(form: string): void { owned(user()).set(nameOf(form), ""); }
+export function dropDraft(form: string): void { owned(userName()).set(nameOf(form), ""); }
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
@@ -42,7 +40,7 @@ export function useDraft(name: string) {
       else if (typeof value === "string") field.value = value;
     }
     const at = nameOf(name);
-    const kept = (): void => owned(user()).set(at, JSON.stringify(Object.fromEntries(fieldsOf(of).map((field) =>
+    const kept = (): void => owned(userName()).set(at, JSON.stringify(Object.fromEntries(fieldsOf(of).map((field) =>
       [field.name, field.type === "checkbox" ? (field as HTMLInputElement).checked : field.value]))));
     of.addEventListener("input", kept);
     of.addEventListener("change", kept);

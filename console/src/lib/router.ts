@@ -1,4 +1,4 @@
-import { me, Store, useStore } from "./store";
+import { Store, userName, useStore } from "./store";
 
 const here = (): string => location.pathname + location.search + location.hash;
 const place = new Store(here());
@@ -18,9 +18,7 @@ export function go(to: string, replace = false): void {
   place.value = here();
 }
 
-/** Who is signed in, as entries of the tab's history name the user who has made them. */
-const user = (): string => me.value && me.value !== "open" ? me.value.name : "";
-
+/** What entries of the tab's history say of the user who has made them. */
 interface Private { by?: string }
 
 /** What names the entry of the tab's history that is shown. */
@@ -34,7 +32,7 @@ export function entry(): string {
 
 /** Goes to an address whose fragment is the user's own: in this tab it is kept from whoever signs in next. */
 export function goPrivately(path: string, fragment: string, replace = false): void {
-  const to = path + "#" + encodeURIComponent(fragment), by: Private = { by: user() };
+  const to = path + "#" + encodeURIComponent(fragment).replaceAll("%2C", ","), by: Private = { by: userName() };
   if (to === place.value) return;
   if (replace) history.replaceState(by, "", to);
   else history.pushState(by, "", to);
@@ -45,11 +43,11 @@ export function goPrivately(path: string, fragment: string, replace = false): vo
 export function takeFragment(): string {
   if (location.hash === "") return "";
   const by = (history.state as Private | null)?.by;
-  if (by !== undefined && by !== user()) {
+  if (by !== undefined && by !== userName()) {
     go(location.pathname + location.search, true);
     return "";
   }
-  history.replaceState({ by: user() } satisfies Private, "", here());
+  history.replaceState({ by: userName() } satisfies Private, "", here());
   try {
     return decodeURIComponent(location.hash.slice(1));
   } catch {

@@ -62,8 +62,6 @@ export const me = new Store<Me | null | "open" | undefined>(undefined);
 export const expired = new Store(false);
 /** Why rows of others are read; it lives until the user signs out. */
 export const reason = new Store("");
-/** Statements that the user has run in this tab, newest first. */
-export const statements: string[] = [];
 
 const mine = "of "; // what names of a user's texts begin with
 
@@ -81,10 +79,23 @@ export function owned(user: string): { get: (name: string) => string; set: (name
   };
 }
 
+/** The name of who is signed in, as what is kept for a user names it: empty where nobody is. */
+export const userName = (): string => me.value && me.value !== "open" ? me.value.name : "";
+
+const mostStatements = 20;
+
+/** Statements that the user has run in this tab, newest first. */
+export function statements(): string[] {
+  try { return JSON.parse(owned(userName()).get("statements") || "[]") as string[]; } catch { return []; }
+}
+
+export function keepStatement(statement: string): void {
+  owned(userName()).set("statements", JSON.stringify([statement, ...statements().filter((one) => one !== statement)].slice(0, mostStatements)));
+}
+
 /** Forgets what belongs to the user who was signed in: the next one must not see it, nor read under another's reason. */
 export function forget(): void {
   reason.value = "";
-  statements.length = 0;
   try {
     for (const name of Object.keys(sessionStorage)) if (name.startsWith(mine)) sessionStorage.removeItem(name);
   } catch { /* nothing was kept */ }

@@ -75,6 +75,7 @@ function Replay({ asked, close }: { asked: [string, string][]; close: () => void
   return <Look title={t("letterReplay")} kind="dead-letter-replay" of={(form) => ({ ...of, ...form, preview: 10 })} close={close}>
     <p>{t("letterReplayHelp")}</p>
     <p class="small" dir="auto">{Object.entries(of).map(([name, value]) => `${name} ${String(value)}`).join(" · ") || t("all")}</p>
+    {asked.some(([name, value]) => name === "all" && value !== "") && <p class="hint">{t("letterReplayNew")}</p>}
     <label>{t("letterFix")}<textarea name="let" rows={2} spellcheck={false} autocapitalize="none" placeholder="weight = weight.trim()" aria-describedby="fix-help" />
       <small id="fix-help">{t("letterFixHelp")}</small></label>
     <label class="check"><input type="checkbox" name="alter_identity" value="true" /><span>{t("letterIdentity")}</span></label>

@@ -145,7 +145,7 @@ function nextOf(job: Job, admin: boolean): Next[] {
   switch (job.kind) {
     case "replay": return looked ? [{ name: "replayDo", sure: t("replaySure"), asked }] : [];
     case "dead-letter-replay": return looked ? [{ name: "replayDo", sure: t("letterReplaySure"), asked }] : [];
-    case "dead-letter-purge": return looked && admin ? [{ name: "letterPurgeDo", sure: t("letterPurgeSure"), asked }] : [];
+    case "dead-letter-purge": return looked && admin && purged(job) > 0 ? [{ name: "letterPurgeDo", sure: t("letterPurgeSure"), asked }] : [];
     case "region-split": return looked ? [{ name: "regionSplit", sure: t("regionSplitSure"), asked }] : [];
     case "region-move": return looked ? [{ name: "regionMove", sure: t("regionMoveSure"), asked }] : [];
     case "verify": {
@@ -159,6 +159,11 @@ function nextOf(job: Job, admin: boolean): Next[] {
     }
   }
   return [];
+}
+
+/** How many dead letters a look at a purge has found to delete. */
+function purged(job: Job): number {
+  return (job.results ?? []).reduce((n, result) => n + (result.what === "topic" ? Number(result.value["records"]) || 0 : 0), 0);
 }
 
 /** How much a verification has found that no record accounts for. */
@@ -178,18 +183,36 @@ function OneProgress({ of, ended }: { of: Progress; ended: boolean }) {
   </div>;
 }
 
+/** The fields that some of these objects have. */
+const fieldsOf = (rows: Asked[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
+
+/** Objects as a table, of the fields that they have. */
+function Objects({ label, file, rows }: { label: string; file: string; rows: Asked[] }) {
+  const columns: Column<Asked>[] = fieldsOf(rows).map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => valueText(name, row[name] ?? "", shown), long: true }));
+  return <List label={label} file={file} rows={rows} columns={columns} />;
+}
+
+/** A result on its own: its fields, and a table for each that is a list of objects. */
+function OneResult({ what, value }: { what: string; value: Asked }) {
+  const tables = Object.entries(value).filter((entry): entry is [string, object[]] => Array.isArray(entry[1]) && entry[1].length > 0
+    && entry[1].every((one) => one !== null && typeof one === "object" && !Array.isArray(one)));
+  const rest = flat(Object.fromEntries(Object.entries(value).filter(([name]) => !tables.some(([table]) => table === name))));
+  return <>
+    <dl class="sheet">{Object.entries(rest).map(([name, one]) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{valueText(name, one)}</dd></div>)}</dl>
+    {tables.map(([name, list]) => <div key={name}><h3>{fieldName(name)}</h3>
+      <Objects label={fieldName(name)} file={`${what}-${name}.csv`} rows={list.map((one) => flat(one))} /></div>)}
+  </>;
+}
+
 /** What came of a job: a table of each kind of results, of the fields that they have. */
 function Results({ of }: { of: Job }) {
   const results = of.results ?? [];
   return <>{[...new Set(results.map((r) => r.what))].map((what) => {
-    const rows = results.filter((r) => r.what === what).map((r) => flat(r.value));
-    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-    const columns: Column<Asked>[] = names.map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => valueText(name, row[name] ?? "", shown), long: true }));
+    const values = results.filter((r) => r.what === what).map((r) => r.value), rows = values.map((value) => flat(value));
     return <section key={what} aria-label={what}><h2>{resultName(what)}</h2>
       {what === "record" && of.kind === "seek" && <p>{rows.map((row) => <a key={String(row["offset"])} class="button" href={withQuery("/records",
         ["topic", "partition", "offset"].map((name) => [name, String(row[name])]))}>{t("explainDo")}: {String(row["partition"])}:{String(row["offset"])}</a>)}</p>}
-      {rows.length === 1 ? <dl class="sheet">{names.map((name) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{valueText(name, rows[0]![name])}</dd></div>)}</dl>
-        : <List label={resultName(what)} file={`${what}.csv`} rows={rows} columns={columns} />}</section>;
+      {values.length === 1 ? <OneResult what={what} value={values[0]!} /> : <Objects label={resultName(what)} file={`${what}.csv`} rows={rows} />}</section>;
   })}
   {of.results_cut !== undefined && of.results_cut > 0 && <p class="hint">{t("resultsCut", { n: numberText(of.results_cut) })}</p>}
   {hasEnded(of) && results.length === 0 && <p class="empty">{t("noResults")}</p>}</>;
@@ -202,7 +225,8 @@ const whats: Record<string, Key> = {
 
 function resultName(what: string): string { return whats[what] ? t(whats[what]) : what; }
 
-const fieldName = (name: string): string => kindText(`field.${name}`, name.replaceAll("_", " "));
+/** The name of a field, of an object in it each part by itself. */
+const fieldName = (name: string): string => name.split(".").map((part) => kindText(`field.${part}`, part.replaceAll("_", " "))).join(": ");
 /** A value of a field, in words where it is a kind. */
 const valueText = (name: string, value: unknown, own = textOf): string => typeof value === "string" ? kindText(`${name}.${value}`, own(value)) : own(value);
 const textOf = (value: unknown): string => typeof value === "string" ? value : typeof value === "number" ? numberText(value) : JSON.stringify(value) ?? "";

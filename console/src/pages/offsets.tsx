@@ -4,6 +4,7 @@ import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { me, numberText, t, useStore } from "../lib/store";
 import { Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
+import { bodyOf } from "./jobs";
 
 interface Position {
   pipeline: string; group: string; topic: string; partition: number; earliest: number; committed?: number; latest: number; lag: number; members: string[];
@@ -81,9 +82,7 @@ function SetOffsets({ given, pipelines, close, done }: { given: Record<string, s
   };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    const body: Record<string, unknown> = {};
-    for (const [name, value] of new FormData(event.currentTarget as HTMLFormElement)) if (String(value).trim()) body[name] = String(value).trim();
-    void send(body, true);
+    void send(bodyOf(event.currentTarget as HTMLFormElement), true);
   };
   const changed = (): void => { setPreview(null); setErr(null); };
   return <Dialog title={t("offsetsSet")} close={close}>
@@ -92,6 +91,7 @@ function SetOffsets({ given, pipelines, close, done }: { given: Record<string, s
       <label>{t("half")}<select name="half"><option value="">{t("both")}</option>{["rows", "documents"].map((h) =>
         <option key={h} value={h} selected={h === given["half"]}>{halfName(h)}</option>)}</select></label>
       <label>{t("topic")}<input name="topic" defaultValue={given["topic"] ?? ""} spellcheck={false} autocapitalize="none" placeholder={t("any")} /></label>
+      <label>{t("partitions")}<input name="partitions" pattern="[\d\s,]*" placeholder={t("any")} /></label>
       <label>{t("offsetsTo")}<input name="to" required spellcheck={false} autocapitalize="none" aria-describedby="to-help" /><small id="to-help">{t("offsetsToHelp")}</small></label>
       {err !== null && <p class="failure" role="alert">{faultText(err)}</p>}
       {preview && <section aria-live="polite">

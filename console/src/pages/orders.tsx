@@ -2,6 +2,7 @@ import { Component } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, give, send, withQuery, type Page, type Parameter, type Row, type Table, type Transition, type View } from "../lib/api";
 import { csv, download } from "../lib/csv";
+import { dropDraft, useDraft } from "../lib/drafts";
 import { go, usePlace } from "../lib/router";
 import { language, me, numberText, reason, shown, stateName, t, term, timeText, useStore } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
@@ -273,7 +274,10 @@ function Detail({ rowKey, table, close, put, again }: {
   const at = useRef<HTMLElement>(null);
   useEffect(() => { at.current?.focus({ preventScroll: true }); at.current?.scrollIntoView({ block: "nearest" }); }, []);
 
-  const row = answer?.row ?? null;
+  const before = useRef<Row | null>(null); // as it was when it could be read: a dialog about it stays open over a question that fails
+  if (answer) before.current = answer.row;
+  else if (err instanceof Fault && (err.status === 403 || err.status === 404)) before.current = null;
+  const row = answer ? answer.row : before.current;
   const state = row && table.state ? row.fields[table.state] : undefined;
   const allowed = useMemo(() => table.commands.filter((c) => typeof state === "string" && c.from.includes(state)), [table, state]);
   const title = row ? shown(row.fields[titleField(table)]) || rowKey : rowKey;
@@ -285,6 +289,7 @@ function Detail({ rowKey, table, close, put, again }: {
       const { command, row: now, stale } = await give(table, upon, of.command, fields, because);
       const shownRow = now ?? null;
       setAsking(null);
+      dropDraft(draftOf(of, upon));
       if (!stale) {
         set({ row: shownRow });
         put(rowKey, shownRow);
@@ -330,22 +335,33 @@ function Detail({ rowKey, table, close, put, again }: {
         class={of.command === "delete" || of.command === "cancel" ? "danger" : "main"} aria-busy={busy === of.command}
         onClick={() => begin(of)}>{term(of.command)}</button>)}</div>}
     </>}
-    {asking && row && <Dialog title={asking.take.length > 0 ? t("askFields", { command: term(asking.command) }) : t("sure")} close={() => setAsking(null)}>
-      <form class="stack" onSubmit={(e) => {
-        e.preventDefault();
-        const fields: Record<string, string> = {};
-        for (const [name, value] of new FormData(e.currentTarget)) if (typeof value === "string" && value !== "") fields[name] = value;
-        void run(asking, row, fields);
-      }}>
-        {asking.take.map((name) => <label key={name}>{term(name)}<input name={name} maxLength={500} /></label>)}
-        {failed !== null && <p class="failure" role="alert">{faultText(failed)}</p>}
-        <div class="buttons">
-          <button class="danger" disabled={busy !== ""}>{term(asking.command)}</button>
-          <button type="button" onClick={() => { setAsking(null); setFailed(null); }}>{t("cancelAction")}</button>
-        </div>
-      </form>
-    </Dialog>}
+    {asking && row && <Ask of={asking} row={row} failed={failed} busy={busy !== ""} run={(fields) => { void run(asking, row, fields); }}
+      close={() => { setAsking(null); setFailed(null); }} />}
   </section>;
+}
+
+const draftOf = (of: Transition, row: Row): string => `command ${of.command} ${row.row}`;
+
+/** Asks for what a command takes, or whether it is meant. What is typed stays until the command is accepted, however the dialog is closed. */
+function Ask({ of, row, failed, busy, run, close }: {
+  of: Transition; row: Row; failed: unknown; busy: boolean; run: (fields: Record<string, string>) => void; close: () => void;
+}) {
+  const form = useDraft(draftOf(of, row));
+  return <Dialog title={of.take.length > 0 ? t("askFields", { command: term(of.command) }) : t("sure")} close={close}>
+    <form ref={form} class="stack" onSubmit={(e) => {
+      e.preventDefault();
+      const fields: Record<string, string> = {};
+      for (const [name, value] of new FormData(e.currentTarget)) if (typeof value === "string" && value !== "") fields[name] = value;
+      run(fields);
+    }}>
+      {of.take.map((name) => <label key={name}>{term(name)}<input name={name} maxLength={500} /></label>)}
+      {failed !== null && <p class="failure" role="alert">{faultText(failed)}</p>}
+      <div class="buttons">
+        <button class="danger" disabled={busy}>{term(of.command)}</button>
+        <button type="button" onClick={close}>{t("cancelAction")}</button>
+      </div>
+    </form>
+  </Dialog>;
 }
 
 /** A value of a row; a list of items is a list. */

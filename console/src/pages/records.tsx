@@ -12,6 +12,7 @@ export function Records() {
   const who = useStore(me);
   const { query } = usePlace();
   const { answer } = useAnswer((signal) => ask<{ tables: { name: string }[] }>("/api/v1/ops/tables", { signal }), []);
+  const pipelines = useAnswer((signal) => ask<{ pipelines: { name: string }[] }>("/api/v1/ops/pipelines", { signal }), []).answer?.pipelines;
   if (who === "open") return <><h1>{t("records")}</h1><p>{t("noJobs")}</p></>;
   const given = (name: string): string => query.get(name) ?? "";
   const names = answer?.tables.map((one) => one.name) ?? [], wanted = given("table");
@@ -27,6 +28,7 @@ export function Records() {
       <label class="wide">{t("rowKey")}<input name="row" required defaultValue={given("row")} spellcheck={false} autocapitalize="none" /></label>
       <label>{t("cellVersion")}<input name="version" required defaultValue={given("version")} spellcheck={false} autocapitalize="none" placeholder="1767225600000" /></label>
       <label>{t("cellColumn")}<input name="column" defaultValue={given("column")} spellcheck={false} autocapitalize="none" placeholder={t("any")} /></label>
+      <label>{t("mostRead")}<input name="most" type="number" min="1" max="100000000" placeholder="5000000" /></label>
     </Form>
     <h2>{t("explainTitle")}</h2>
     <p class="small">{t("explainHelp")}</p>
@@ -34,6 +36,8 @@ export function Records() {
       <label>{t("topic")}<input name="topic" required defaultValue={given("topic")} spellcheck={false} autocapitalize="none" /></label>
       <label>{t("partition")}<input name="partition" type="number" min="0" required defaultValue={given("partition")} /></label>
       <label>{t("offset")}<input name="offset" type="number" min="0" required defaultValue={given("offset")} /></label>
+      <label>{t("pipeline")}<select name="pipeline"><option value="">{t("any")}</option>
+        {pipelines?.map((one) => <option key={one.name} selected={one.name === given("pipeline")}>{one.name}</option>)}</select></label>
     </Form>
     <h2>{t("earlier")}</h2>
     <Recent kind={["seek", "explain"]} />

@@ -4,7 +4,7 @@ import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
 import { mostShown } from "../lib/list";
 import { goPrivately, takeFragment, usePlace } from "../lib/router";
-import { me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
+import { keepStatement, me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
 import { Failure, note, useAnswer, useTitle } from "../lib/ui";
 import { Chart, Plan, drawable } from "./sqlshown";
 
@@ -14,8 +14,6 @@ interface Answer {
   reached?: string;
   stats: { hbase_ms: number; total_ms: number; rows_read: number; rows_returned: number; regions: number };
 }
-
-const mostStatements = 20;
 
 /** Where the record is looked for that a row of an answer comes from: operators may, where the answer says which row it is. */
 function recordOf(statement: string, answer: Answer): ((row: Value[]) => string) | null {
@@ -32,7 +30,7 @@ export function SQL({ records }: { records?: boolean }) {
   const addressed = useRef(""); // the statement of the address
   const [linked, setLinked] = useState(false); // the text is the address's, and was not run
   const who = useStore(me), why = useStore(reason);
-  const [text, setText] = useState(statements[0] ?? "");
+  const [text, setText] = useState(() => statements()[0] ?? "");
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState<AbortController | null>(null);
@@ -55,8 +53,7 @@ export function SQL({ records }: { records?: boolean }) {
       if (stop.signal.aborted) return;
       setAnswer(got);
       answered.current = statement;
-      if (statements[0] !== statement) statements.unshift(statement);
-      statements.splice(mostStatements);
+      keepStatement(statement);
     } catch (e) {
       if (stop.signal.aborted) return;
       setErr(e);
@@ -115,6 +112,7 @@ export function SQL({ records }: { records?: boolean }) {
   };
   const explained = (): string => /^\s*explain\b/i.test(text) ? text : "EXPLAIN " + text;
   const record = records && answer ? recordOf(answered.current, answer) : null;
+  const before = statements();
   const plan = answer?.columns.map((c) => c.name).join() === "what,plan";
   return <>
     <h1>{t("sql")}</h1>
@@ -134,8 +132,8 @@ export function SQL({ records }: { records?: boolean }) {
         <button class="main" disabled={busy !== null}>{t("run")}</button>
         <button type="button" disabled={busy !== null} onClick={() => { void run(explained()); }}>{t("explain")}</button>
         {busy && <button type="button" onClick={() => { busy.abort(); setBusy(null); }}>{t("cancelAction")}</button>}
-        {statements.length > 0 && <select aria-label={t("history")} value="" onChange={(e) => { setText(e.currentTarget.value); setLinked(false); }}>
-          <option value="">{t("history")}</option>{statements.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>}
+        {before.length > 0 && <select aria-label={t("history")} value="" onChange={(e) => { setText(e.currentTarget.value); setLinked(false); }}>
+          <option value="">{t("history")}</option>{before.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>}
       </div>
     </form>
     {linked && <p class="hint" role="status">{t("sqlLinked")}</p>}

@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, pause, watch, withQuery, type Page, type Row, type View } from "../lib/api";
-import { csv, download } from "../lib/csv";
-import { go, usePlace } from "../lib/router";
+import { columnOf, csv, download, rowsOf } from "../lib/csv";
+import { go, goPrivately, takeFragment, usePlace } from "../lib/router";
 import { me, numberText, reason, shown, spanText, t, term, timeText, useStore } from "../lib/store";
 import { Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 import type { Known } from "./orders";
 
 const most = 1000; // of one request, as the API takes them
-const inAddress = 50; // more of them make an address too long to pass on
+const inQuery = 50; // more of them make an address that is too long for servers: they are in its fragment, which browsers send to none
+const mostBytes = 16 << 20; // of a file
 
 /** The view of a parcel's timeline: asked by all of the key that is before its time, newest first. */
 function trackView(known: Known): { view: View; field: string; time: string } | null {
@@ -23,30 +24,41 @@ function trackView(known: Known): { view: View; field: string; time: string } | 
 
 export function Track({ known }: { known: Known }) {
   useTitle(t("track"));
-  const { query } = usePlace();
+  const { query, fragment } = usePlace();
   const found = trackView(known);
-  const [held, setHeld] = useState<string[]>([]); // too many for the address
+  const [many, setMany] = useState<string[]>([]); // those of the fragment
+  useEffect(() => setMany(listOf(takeFragment())), [fragment]);
   const why = useStore(reason);
   if (!found) return <p>{t("noTrackView")}</p>;
   const named = query.getAll(found.field).filter((n) => n !== "");
-  const numbers = held.length > 0 && named.length === 0 ? held : named;
+  const numbers = named.length > 0 ? named : many;
   const ready = !found.view.reason || why !== "";
   return <div class="track">
     <h1>{t("track")}</h1>
     <Numbers key={numbers.join()} numbers={numbers} field={found.field} reasoned={found.view.reason} take={(list) => {
-      setHeld(list.length > inAddress ? list : []);
-      go(withQuery("/track", list.length > inAddress ? [] : list.map((n) => [found.field, n])));
+      if (list.length > inQuery) goPrivately("/track", list.join());
+      else go(withQuery("/track", list.map((n) => [found.field, n])));
     }} />
     {!ready && numbers.length > 0 && <p class="hint">{t("reasonNeeded")}</p>}
     {ready && numbers.length === 1 && <Timeline key={numbers[0]} found={found} number={numbers[0]!} />}
-    {ready && numbers.length > 1 && <Many key={numbers.join()} found={found} numbers={numbers} />}
+    {numbers.length > most && <p class="hint">{t("tooMany", { n: most })}</p>}
+    {ready && numbers.length > 1 && numbers.length <= most && <Many key={numbers.join()} found={found} numbers={numbers} />}
   </div>;
+}
+
+/** The numbers of a text, each once. */
+const listOf = (text: string): string[] => [...new Set(text.split(/[\s,;，；]+/).filter((n) => n !== ""))];
+
+/** The numbers of a file: of a CSV file its column of them, of any other all. */
+async function fileOf(file: File, field: string): Promise<string[]> {
+  const text = await file.text();
+  return /\.csv$/i.test(file.name) || file.type === "text/csv" ? [...new Set(columnOf(rowsOf(text), [field, term(field), t("waybills")]))] : listOf(text);
 }
 
 function Numbers({ numbers, field, reasoned, take }: { numbers: string[]; field: string; reasoned: boolean; take: (list: string[]) => void }) {
   const text = useRef<HTMLTextAreaElement>(null);
   const submit = (): void => {
-    const list = [...new Set((text.current?.value ?? "").split(/[\s,;，；]+/).filter((n) => n !== ""))];
+    const list = listOf(text.current?.value ?? "");
     if (list.length > most) { note.value = { text: t("tooMany", { n: most }), bad: true }; return; }
     if (list.length > 0) take(list);
   };
@@ -63,13 +75,14 @@ function Numbers({ numbers, field, reasoned, take }: { numbers: string[]; field:
         autocapitalize="none" aria-describedby="numbers-help" onKeyDown={(e) => {
           if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); e.currentTarget.form?.requestSubmit(); }
         }} />
-      <small id="numbers-help">{t("waybillsHelp")}</small></label>
+      <small id="numbers-help">{t("waybillsHelp", { name: term(field) })}</small></label>
     <div class="buttons">
       <button class="main">{t("follow")}</button>
       <label class="button file">{t("file")}<input type="file" accept=".txt,.csv,text/plain,text/csv" onChange={async (e) => {
         const file = e.currentTarget.files?.[0];
         if (!file || !text.current) return;
-        text.current.value = (await file.slice(0, 1 << 20).text()).replaceAll('"', "");
+        if (file.size > mostBytes) { note.value = { text: t("tooMany", { n: most }), bad: true }; return; }
+        text.current.value = (await fileOf(file, field)).join("\n");
         submit();
       }} /></label>
     </div>
