@@ -200,6 +200,16 @@ shows("as many parcels as are pasted have an address, and of a CSV file the colu
     await page.waitForURL((url) => url.searchParams.getAll("waybill").length === taken.length && url.hash === "" && url.searchParams.getAll("waybill").at(-1) === taken.at(-1));
     assert.deepEqual(new URL(page.url()).searchParams.getAll("waybill"), taken, name);
   }
+
+  await other.click("text=Sign out"); // who signs in next does not find them on the way back
+  await other.fill("[name=name]", "admin");
+  await other.fill("[name=password]", dev.passwords.admin);
+  await other.keyboard.press("Enter");
+  await other.waitForURL("**/orders");
+  await other.goBack();
+  await other.waitForURL((url) => url.pathname === "/track" && url.hash === "");
+  assert.equal(await other.inputValue("textarea"), "");
+  assert.equal(await other.locator("table").count(), 0);
 });
 
 shows("a customer signs in, finds orders and signs out", async (t) => {
