@@ -3,6 +3,7 @@ package derive
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -19,6 +20,7 @@ type Evaluator struct {
 	boxes [][]box // the fields that it names, by let, with those of when last
 	scope scope
 	frame *interpreter.ExecutionFrame // over the scope
+	part  []int                       // lets of the current delete
 }
 
 // Evaluator returns a new evaluator.
@@ -63,13 +65,20 @@ func (e *Evaluator) Derive(values []event.Value) (keep bool, err *event.Error) {
 	return true, e.make(r.after, values)
 }
 
-// DeriveTombstone implements event.Evaluator.
-func (e *Evaluator) DeriveTombstone(values []event.Value) (keep bool, err *event.Error) {
+// DeriveDelete implements event.Evaluator.
+func (e *Evaluator) DeriveDelete(values []event.Value, holds []bool) (keep bool, err *event.Error) {
 	r := e.rules
-	if err := e.make(r.beside, values); err != nil {
+	lacks := func(field int) bool { return !holds[field] }
+	e.part = e.part[:0]
+	for i, sources := range r.reads[:len(r.lets)] {
+		if !slices.ContainsFunc(sources, lacks) {
+			e.part = append(e.part, i)
+		}
+	}
+	if err := e.make(e.part, values); err != nil {
 		return false, err
 	}
-	if !r.whenBeside {
+	if r.when == nil || slices.ContainsFunc(r.reads[len(r.lets)], lacks) {
 		return true, nil
 	}
 	kept, err := e.eval(len(r.lets), r.when, values)

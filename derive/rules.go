@@ -15,14 +15,13 @@ type Rules struct {
 
 	before, after []int // lets that when needs, and the others, which cannot fail for events that when drops
 
-	beside     []int // lets that depend on nothing in a record's value: those of a tombstone
-	whenBeside bool  // when names nothing in a record's value
+	reads [][]int // by let, the record's fields on which it depends; those of when last
 }
 
 // KeepAll returns the rules without when: every event is kept, and all derived fields are made.
 func (r *Rules) KeepAll() event.Deriver {
 	all := *r
-	all.when, all.whenBeside = nil, false
+	all.when = nil
 	return &all
 }
 
@@ -49,11 +48,11 @@ func (r *Rules) plan() {
 		}
 	}
 	for i := range r.lets {
-		if r.lies(&r.lets[i]) {
-			r.beside = append(r.beside, i)
-		}
+		r.reads = append(r.reads, r.sources(&r.lets[i], nil, nil))
 	}
-	r.whenBeside = r.when != nil && r.lies(r.when)
+	if r.when != nil {
+		r.reads = append(r.reads, r.sources(r.when, nil, nil))
+	}
 }
 
 // lies reports whether an expression depends on nothing that is in a record's value.

@@ -122,7 +122,7 @@ func (b *Builder) finish() *Error {
 		b.fill(ev)
 	}
 	if ev.LeftOut == "" && d.evaluator != nil {
-		if err := d.derive(ev); err != nil {
+		if err := d.derive(ev, gone); err != nil {
 			return err
 		}
 	}

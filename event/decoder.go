@@ -21,6 +21,7 @@ type Decoder struct {
 	resolver    Resolver // the reader, if it is one
 	build       Builder
 	evaluator   Evaluator // of the schema's Derive; nil: none
+	partial     partial   // with an evaluator
 	beside      beside
 	fixer       *fixer // of the schema's Fix; nil: none
 }
@@ -60,7 +61,7 @@ func NewDecoder(schema Schema) *Decoder {
 	d.root.declared = schema.Declared()
 	d.build.decoder = d
 	if schema.Derive != nil {
-		d.evaluator = schema.Derive.Evaluator()
+		d.evaluator, d.partial = schema.Derive.Evaluator(), schema.partial()
 	}
 	if schema.Fix != nil {
 		d.fixer = newFixer(schema)

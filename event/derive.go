@@ -16,19 +16,24 @@ type Evaluator interface {
 	// Derive fills the values of an event that no record holds, and reports whether the event is kept; if not, some may stay null. The result
 	// depends on values alone. Texts that it makes may alias those of values.
 	Derive(values []Value) (keep bool, err *Error)
-	// DeriveTombstone is Derive for a record without a value. Fields in the value are unknown, so expressions that name one of them are not
+	// DeriveDelete is Derive for a delete that holds only some fields, by position. Expressions that depend on one of the others are not
 	// evaluated: their results stay null, and the event is kept.
-	DeriveTombstone(values []Value) (keep bool, err *Error)
+	DeriveDelete(values []Value, holds []bool) (keep bool, err *Error)
 }
 
 // derive computes the fields of an event that no record holds, and leaves the event out if it is not kept. An event that was not kept
 // before the change, or could not be evaluated, has left no rows.
-func (d *Decoder) derive(ev *Event) *Error {
-	ask := d.evaluator.Derive
-	if d.build.gone {
-		ask = d.evaluator.DeriveTombstone
+func (d *Decoder) derive(ev *Event, gone bool) *Error {
+	var keep bool
+	var err *Error
+	switch {
+	case d.build.gone:
+		keep, err = d.evaluator.DeriveDelete(ev.Values, d.partial.tombstone)
+	case gone && d.schema.Envelope.keyOnly():
+		keep, err = d.evaluator.DeriveDelete(ev.Values, d.partial.keyOnly)
+	default:
+		keep, err = d.evaluator.Derive(ev.Values)
 	}
-	keep, err := ask(ev.Values)
 	switch {
 	case err != nil:
 		return err
@@ -40,6 +45,21 @@ func (d *Decoder) derive(ev *Event) *Error {
 		}
 	}
 	return nil
+}
+
+// partial are the fields, by position, that deletes hold which do not hold all.
+type partial struct {
+	tombstone []bool // a record without a value
+	keyOnly   []bool // one whose before-image holds only the primary key
+}
+
+func (s *Schema) partial() (p partial) {
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		p.tombstone = append(p.tombstone, f.OfTombstone())
+		p.keyOnly = append(p.keyOnly, !f.OfValue() || !within(f.Keys(), s.Images.After) || s.Envelope.knowsFormer(f.Name))
+	}
+	return p
 }
 
 // Condition is a field that decides whether an event is written in one place.

@@ -25,7 +25,9 @@ func (doubling) Derive(values []event.Value) (bool, *event.Error) {
 	}
 }
 
-func (d doubling) DeriveTombstone(values []event.Value) (bool, *event.Error) { return d.Derive(values) }
+func (d doubling) DeriveDelete(values []event.Value, _ []bool) (bool, *event.Error) {
+	return d.Derive(values)
+}
 
 func TestDerivedFields(t *testing.T) {
 	schema := event.Schema{Version: 2, Derive: doubling{}, Images: event.Images{Before: []string{"before"}, After: []string{"after"}},

@@ -155,3 +155,34 @@ func decodedText(s event.Schema, rec *event.Record) string {
 	}
 	return strings.Join(texts, " ") + " @" + strconv.FormatInt(ev.Version, 10)
 }
+
+// TestExpressionsOfDeletesThatHoldOnlyTheKey: where before-images hold only the primary key, a delete's other columns are unknown. An
+// expression that names one is not evaluated, so it neither rejects the delete nor filters it; the others are.
+func TestExpressionsOfDeletesThatHoldOnlyTheKey(t *testing.T) {
+	const deleted = `{"op":"d","before":{"id":1,"name":null},"after":null,` + postgres + `}`
+	for _, c := range []struct{ when, let, want string }{
+		{"", `name + "!"`, "version=77 id=1 lsn=77 gone=true"},
+		{`name == "paid"`, "", "version=77 id=1 lsn=77 gone=true"},
+		{`name == "paid" || id == 2`, `string(id) + "/" + string(lsn)`, `version=77 id=1 lsn=77 gone=true label="1/77"`},
+		{`id == 2`, `name`, "left out: filtered"},
+		{`!gone`, "", "left out: filtered"},
+		{`1 / (id - 1) == 1`, "", "bad_expression"},
+	} {
+		s := keyed
+		b := derive.New(s.Fields)
+		if c.let != "" {
+			if _, err := b.Let("label", event.Text, "label", c.let); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.when != "" {
+			if err := b.When("when", c.when); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Fields, s.Derive = b.Fields(), b.Rules()
+		if got := said(t, s, &event.Record{Value: []byte(deleted)}); !strings.Contains(got, c.want) {
+			t.Errorf("when %q, let %q: %s, want %s", c.when, c.let, got, c.want)
+		}
+	}
+}
