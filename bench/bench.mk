@@ -12,9 +12,11 @@ bench: ## Measure the record's path step by step, into docs/benchmarks.md
 bench-rebalance: ## How long partitions pause while a member joins and dies 20 times on a real Kafka, by both protocols (make real-up SERVERS=kafka)
 	@set -a; . deploy/devcluster/run/env; BRINE_REAL=required BRINE_REBALANCES=20 $(GO) test ./ingest -run TestRealPauses -v -count 1 -timeout 20m | grep -v '^time='
 
+RELOADS ?= 200
+
 .PHONY: bench-reload
-bench-reload: ## How late the records of a pipeline are while others are reloaded, 1,000 times on embedded servers, all settings at random
-	GOMEMLIMIT=4GiB BRINE_RELOADS=1000 $(GO) test ./service -run 'TestRandomReloadsUnderLoad$$' -v -count 1 -timeout 30m | grep -v '^time='
+bench-reload: ## How late the records of a pipeline are while others are reloaded on embedded servers, with random settings (RELOADS)
+	GOMEMLIMIT=4GiB BRINE_RELOADS=$(RELOADS) $(GO) test ./service -run 'TestRandomReloadsUnderLoad$$' -v -count 1 -timeout 30m | grep -v '^time='
 
 .PHONY: bench-load
 bench-load: ## Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase, into docs/benchmarks.md (ROWS, ROUNDS)
