@@ -285,7 +285,7 @@ func (l *loader) checkSearch(s *Search) {
 			}
 		}
 	}
-	if l.readCA("search.ca", s.CA) != nil {
+	if s.CA != "" {
 		s.tls = l.following("search", certs.Files{CA: s.CA}, "")
 	}
 	s.secrets = l.followedBoth("search.password", "search.api_key", &s.Password, &s.APIKey)

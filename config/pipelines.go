@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"brine/event"
 	"brine/ingest"
@@ -365,9 +364,6 @@ var keyTypes = map[event.Type]rowkey.Type{
 	event.TimeMS: rowkey.Time, event.TimeS: rowkey.Time, event.Time: rowkey.Time,
 	event.Date: rowkey.Int, event.TimeUS: rowkey.Int, event.TimeNS: rowkey.Int,
 }
-
-// keyUnits are what the integers of times and dates count in keys.
-var keyUnits = map[event.Type]time.Duration{event.Date: 24 * time.Hour, event.TimeUS: time.Microsecond, event.TimeNS: time.Nanosecond}
 
 func keyType(p *Pipeline, field string) rowkey.Type {
 	if f := p.field(field); f != nil {

@@ -16,6 +16,7 @@ import (
 	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
+	"brine/rowkey/eventkey"
 	"brine/serve"
 	"brine/sqlconsole"
 )
@@ -114,7 +115,7 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 			}
 			words := declared.field(f.Name).Type == string(indexer.Text)
 			x.Fields = append(x.Fields, query.IndexField{Name: f.Name, Field: f.Field, Type: keyType(p, f.Field),
-				Unit: keyUnits[p.field(f.Field).eventType()], Words: words})
+				Unit: eventkey.Unit(p.field(f.Field).eventType()), Words: words})
 		}
 		if x.Newest == "" {
 			at, _ := p.versionFields()

@@ -9,6 +9,7 @@ import (
 	"brine/event"
 	"brine/internal/when"
 	"brine/rowkey"
+	"brine/rowkey/eventkey"
 	"brine/sink"
 )
 
@@ -98,7 +99,7 @@ func (r *Rows) keyType(name string) rowkey.Type {
 func (r *Rows) keyField(name string) rowkey.Field {
 	f := rowkey.Field{Name: name, Type: r.keyType(name)}
 	if from := r.pipeline.field(r.eventField(name)); from != nil {
-		f.Unit = keyUnits[from.eventType()]
+		f.Unit = eventkey.Unit(from.eventType())
 	}
 	return f
 }

@@ -55,15 +55,10 @@ func (r *Rules) plan() {
 	}
 }
 
-// lies reports whether an expression depends on nothing that is in a record's value.
-func (r *Rules) lies(e *expression) bool {
-	return !slices.ContainsFunc(r.sources(e, nil, nil), func(f int) bool { return !r.fields[f].OfTombstone() })
-}
-
 // Beside reports whether the let of a field depends on nothing in a record's value.
 func (r *Rules) Beside(field string) bool {
 	i := slices.IndexFunc(r.fields, func(f event.Field) bool { return f.Name == field })
-	return i >= r.record && r.lies(&r.lets[i-r.record])
+	return i >= r.record && !slices.ContainsFunc(r.reads[i-r.record], func(f int) bool { return !r.fields[f].OfTombstone() })
 }
 
 // When is the name of when in Sources.

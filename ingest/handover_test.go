@@ -78,6 +78,14 @@ func owned(l *Loop) (ids []int) {
 	return ids
 }
 
+// inPlace checks that a loop is the first member, with its partitions.
+func (p *pair) inPlace(l *Loop) {
+	p.t.Helper()
+	if got := owned(l); !slices.Equal(got, p.ours) || l.Member() != p.before.Member() {
+		p.t.Errorf("%s owns %v, want %v of %s", l.Member(), got, p.ours, p.before.Member())
+	}
+}
+
 // gained returns what the other member has been assigned that it did not have.
 func (p *pair) gained() (ids []int) {
 	p.mu.Lock()
@@ -117,9 +125,7 @@ func TestHandOver(t *testing.T) {
 			time.Sleep(time.Second) // without a heartbeat
 			r := startLoop(t, after)
 			time.Sleep(30 * time.Second)
-			if got := owned(after); !slices.Equal(got, p.ours) || after.Member() != p.before.Member() {
-				t.Errorf("%s owns %v, want %v of %s", after.Member(), got, p.ours, p.before.Member())
-			}
+			p.inPlace(after)
 			if got := p.gained(); len(got) > 0 {
 				t.Errorf("the other member was assigned %v", got)
 			}
@@ -248,9 +254,7 @@ func TestPlaceThatIsHandedOnUnused(t *testing.T) {
 			}
 			r := startLoop(t, after)
 			time.Sleep(30 * time.Second)
-			if got := owned(after); !slices.Equal(got, p.ours) || after.Member() != p.before.Member() {
-				t.Errorf("%s owns %v, want %v of %s", after.Member(), got, p.ours, p.before.Member())
-			}
+			p.inPlace(after)
 			p.finish(r, p.other)
 		})
 	})

@@ -119,14 +119,11 @@ var keyTypes = map[rowkey.Type]event.Type{rowkey.Text: event.Text, rowkey.Int: e
 	rowkey.Bool: event.Bool,
 	rowkey.Time: event.TimeMS}
 
-// unitTypes are the types of integers in keys that are times or dates.
-var unitTypes = map[time.Duration]event.Type{24 * time.Hour: event.Date, time.Microsecond: event.TimeUS, time.Nanosecond: event.TimeNS}
-
-// unitOf returns what a type's integers count, or 0 if they are not times or dates.
-func unitOf(t event.Type) time.Duration {
-	for unit, of := range unitTypes {
-		if of == t {
-			return unit
+// unitType returns the type of integers in keys that count a unit, or 0 if they are not times or dates.
+func unitType(unit time.Duration) event.Type {
+	for _, t := range []event.Type{event.Date, event.TimeUS, event.TimeNS} {
+		if eventkey.Unit(t) == unit {
+			return t
 		}
 	}
 	return 0
@@ -191,7 +188,7 @@ func (t *Table) field(out *column) error {
 		if f.Name == name {
 			if out.inKey = true; eventkey.Type(out.typ) != f.Type { // a column may know the unit of an integer better
 				out.typ = keyTypes[f.Type]
-				if t := unitTypes[f.Unit]; t != 0 {
+				if t := unitType(f.Unit); t != 0 {
 					out.typ = t
 				}
 			}
@@ -276,10 +273,10 @@ func (c *column) value(l Literal, now time.Time) (event.Value, error) {
 	case event.Date, event.TimeUS, event.TimeNS:
 		n, err := strconv.ParseInt(l.text, 10, 64)
 		if err != nil {
-			n, err = when.Count(l.text, now, unitOf(c.typ))
+			n, err = when.Count(l.text, now, eventkey.Unit(c.typ))
 		}
 		if l.kind == word || err != nil {
-			return bad("write '" + strings.ReplaceAll(when.FormsOf(unitOf(c.typ)), ", ", "', '") + "'")
+			return bad("write '" + strings.ReplaceAll(when.FormsOf(eventkey.Unit(c.typ)), ", ", "', '") + "'")
 		}
 		return event.InstantValue(c.typ, n), nil
 	case event.Bytes:

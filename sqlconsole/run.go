@@ -15,6 +15,7 @@ import (
 	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
+	"brine/rowkey/eventkey"
 )
 
 // Store reads what plans select; query.Selector is one.
@@ -224,7 +225,7 @@ func (c *column) in(row *query.Selected) (v event.Value) {
 	case ofKey:
 		return event.TextValue(string(row.Key))
 	case ofField:
-		if v = fieldOf(&row.Row, c.ref.Text); v.Type == event.Int && unitOf(c.typ) != 0 {
+		if v = fieldOf(&row.Row, c.ref.Text); v.Type == event.Int && eventkey.Unit(c.typ) != 0 {
 			v = event.InstantValue(c.typ, v.Int()) // of the key
 		}
 		return v

@@ -7,6 +7,7 @@ import (
 	"brine/event"
 	"brine/query"
 	"brine/rowkey"
+	"brine/rowkey/eventkey"
 	"brine/search"
 )
 
@@ -139,9 +140,9 @@ func indexValue(f *query.IndexField, v event.Value) (any, bool) {
 	switch {
 	case f.Type == rowkey.Text && v.Type == event.Text && len(v.Text()) <= longKeyword:
 		return string(v.Text()), true
-	case f.Type == rowkey.Int && v.Type == event.Date && f.Unit == unitOf(v.Type):
+	case f.Type == rowkey.Int && v.Type == event.Date && f.Unit == eventkey.Unit(v.Type):
 		return v.Milliseconds(), true
-	case f.Type == rowkey.Int && (v.Type == event.Int || unitOf(v.Type) != 0) && f.Unit == unitOf(v.Type),
+	case f.Type == rowkey.Int && (v.Type == event.Int || eventkey.Unit(v.Type) != 0) && f.Unit == eventkey.Unit(v.Type),
 		f.Type == rowkey.Time && v.Type == event.TimeMS:
 		return v.Int(), true
 	case f.Type == rowkey.Float && v.Type == event.Float:

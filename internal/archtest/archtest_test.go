@@ -131,7 +131,7 @@ var rules = []struct {
 	{"pressure", nil, "times in, shares out"},
 	{"metrics", []string{"event", "hbase", "ingest", "pressure", "registry", "sink", "indexer", "serve", "service/mapstore", "skew", "verify"}, "adapters over the hook types"},
 	{"tracing", []string{"event", "hbase", "indexer", "ingest", "search", "internal/term"}, "the hooks of three packages, and what is asked of an index"},
-	{"config", []string{"sqlconsole", "account", "account/oidc", "command", "mask", "internal/certs", "internal/gssapi", "internal/kafkaauth", "internal/when", "contract", "derive", "event", "event/avro", "event/csv", "event/protobuf", "forecast", "plan", "rowkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "registry", "serve"}, "Options of the others"},
+	{"config", []string{"sqlconsole", "account", "account/oidc", "command", "mask", "internal/certs", "internal/gssapi", "internal/kafkaauth", "internal/when", "contract", "derive", "event", "event/avro", "event/csv", "event/protobuf", "forecast", "plan", "rowkey", "rowkey/eventkey", "hbase", "ingest", "sink", "lookup", "indexer", "indexer/...", "query", "registry", "serve"}, "Options of the others"},
 	{"cmd/brine", []string{"*"}, ""},
 	{"bench", []string{"bench/..."}, "a subcommand is a package below it"},
 	{"bench/...", []string{"*"}, "nothing but bench imports a benchmark"},

@@ -30,16 +30,14 @@ type Client struct {
 func (c *Client) Encrypt(ctx context.Context, plain net.Conn, addr string) (net.Conn, error) {
 	began := time.Now()
 	held := c.Store.now()
-	config := &tls.Config{ServerName: c.ServerName, MinVersion: cmp.Or(c.MinVersion, tls.VersionTLS12), RootCAs: held.roots}
+	config := held.dialling(c.ServerName)
+	config.MinVersion = cmp.Or(c.MinVersion, config.MinVersion)
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(addr)
 		if err != nil {
 			return nil, errors.Join(err, plain.Close())
 		}
 		config.ServerName = host
-	}
-	if held.own != nil { // shown whatever authorities the server names, so that the server reports what is wrong with it
-		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return held.own, nil }
 	}
 	conn := tls.Client(plain, config)
 	if err := conn.HandshakeContext(ctx); err != nil {

@@ -195,10 +195,11 @@ func (s *Store) Server(auth tls.ClientAuthType, minVersion uint16) *tls.Config {
 
 // Dialling returns the configuration of a connection that is made now. The server's certificate must be for serverName; empty: for the
 // host, which the caller then sets.
-func (s *Store) Dialling(serverName string) *tls.Config {
-	h := s.now()
+func (s *Store) Dialling(serverName string) *tls.Config { return s.now().dialling(serverName) }
+
+func (h held) dialling(serverName string) *tls.Config {
 	c := &tls.Config{ServerName: serverName, MinVersion: tls.VersionTLS12, RootCAs: h.roots}
-	if h.own != nil {
+	if h.own != nil { // shown whatever authorities the server names, so that the server reports what is wrong with it
 		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return h.own, nil }
 	}
 	return c

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"brine/event"
 	"brine/rowkey"
@@ -104,6 +105,19 @@ func FieldValue(v rowkey.Value) event.Value {
 		return event.BoolValue(v.Int != 0)
 	}
 	return event.Value{}
+}
+
+// Unit returns what the key's integers of an event's type count since 1970, or 0 if they are not times or dates.
+func Unit(t event.Type) time.Duration {
+	switch t {
+	case event.Date:
+		return 24 * time.Hour
+	case event.TimeUS:
+		return time.Microsecond
+	case event.TimeNS:
+		return time.Nanosecond
+	}
+	return 0
 }
 
 // Type returns the key's type for an event's type.
