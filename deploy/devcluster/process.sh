@@ -78,7 +78,7 @@ running() {
   pid=$(cat "$run/$1/pid" 2>/dev/null) && [[ -n $pid ]] && ps -ww -o args= -p "$pid" 2>/dev/null | grep -qF -- "$run/$1/"
 }
 
-# wait_ready SERVER waits for the server's ready_SERVER line in its log and for its ports; on failure it shows why a server ended, as far as its log says, and the log's end.
+# wait_ready SERVER waits for the server's ready_SERVER line in its log and for its ports; on failure it shows the log's end.
 wait_ready() {
   local server=$1 dir=$run/$1 end=$((SECONDS + ready_seconds)) port
   until grep -qE -- "$("ready_$server")" "$dir/log" 2>/dev/null; do
@@ -90,8 +90,7 @@ wait_ready() {
       poll
       continue
     fi
-    grep -E -m 5 'ABORTING|FATAL|BindException' "$dir/log" >&2 || true
-    tail -n 25 "$dir/log" >&2
+    show_end "$dir/log"
     return 1
   done
   for port in $(<"$dir/ports"); do
@@ -100,6 +99,12 @@ wait_ready() {
       poll
     done
   done
+}
+
+# show_end LOG shows why a server ended, as far as its log says, and the log's end.
+show_end() {
+  grep -E -m 5 'ABORTING|FATAL|Bind[A-Za-z]*Exception' "$1" >&2 || true
+  tail -n 25 "$1" >&2
 }
 
 # stop_process SERVER ends the process and returns when it is gone. HBase's get SIGKILL (SIGTERM takes it 23 s, and a kill
@@ -120,15 +125,24 @@ poll() { read -rt 0.1 <> <(:) || true; }
 listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 # ports SERVER N prints N ports: those of the server's last run when they are free, else new ones, kept in its folder. They
-# lie below the range from which Linux gives out ports to clients.
-ports() {
-  local file=$run/$1/ports n=$2 port chosen=()
+# lie below the range from which Linux gives out ports to clients. None is another server's: servers start side by side, so that a port on which
+# nothing listens yet may be taken already.
+ports() (
+  file=$run/$1/ports n=$2 chosen=() taken=" "
+  exec 8>"$run/ports.lock"
+  flock 8
+  for other in "$run"/*/ports; do
+    [[ $other == "$file" || ! -f $other ]] || taken+="$(<"$other") "
+  done
   if [[ -f $file ]]; then
-    for port in $(<"$file"); do listens "$port" || chosen+=("$port"); done
+    for port in $(<"$file"); do free "$port" && chosen+=("$port"); done
   fi
   while ((${#chosen[@]} < n)); do
     port=$((20000 + RANDOM % 12000))
-    listens "$port" || [[ " ${chosen[*]-} " == *" $port "* ]] || chosen+=("$port")
+    free "$port" && [[ " ${chosen[*]-} " != *" $port "* ]] && chosen+=("$port")
   done
   echo "${chosen[@]:0:n}" | tee "$file"
-}
+)
+
+# free PORT reports whether a server may have it: nothing listens there, and it is none of those in taken.
+free() { [[ $taken != *" $1 "* ]] && ! listens "$1"; }

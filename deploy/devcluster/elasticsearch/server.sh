@@ -54,7 +54,7 @@ END
   fi
   # Its launcher returns when the server is ready, and leaves the server's pid.
   setsid ${as[@]+"${as[@]}"} env "ES_JAVA_HOME=$java" "ES_PATH_CONF=$dir/config" "ES_TMPDIR=$dir/tmp" "ES_JAVA_OPTS=-Xms$heap -Xmx$heap" \
-    "$home/bin/elasticsearch" -d -p "$dir/tmp/pid" >>"$dir/log" 2>&1 </dev/null 9>&- || { tail -n 25 "$dir/log" >&2; return 1; }
+    "$home/bin/elasticsearch" -d -p "$dir/tmp/pid" >>"$dir/log" 2>&1 </dev/null 9>&- || { show_end "$dir/log"; return 1; }
   cp "$dir/tmp/pid" "$dir/pid"
 }
 
