@@ -2,14 +2,19 @@ package account
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"database/sql"
 	"errors"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"brine/internal/certs"
+	"brine/internal/certs/certstest"
 	"brine/internal/testenv"
 )
 
@@ -52,6 +57,52 @@ func TestMariaDB(t *testing.T) {
 		root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
 		testKilled(t, server)
 	})
+}
+
+// TestMariaDBRenews replaces the certificates of a MariaDB and the password of brine's user, and then the files that brine has them from: its
+// new connections use them.
+func TestMariaDBRenews(t *testing.T) {
+	before, after := certstest.New(t, "before"), certstest.New(t, "after")
+	cert, key := before.Issue(t, certstest.Leaf{})
+	server := testenv.StartMariaDB(t, "--ssl-cert="+cert, "--ssl-key="+key)
+	root(t, server, "CREATE USER brine@'%' IDENTIFIED BY 'first' REQUIRE SSL", "GRANT ALL ON brine.* TO brine@'%'")
+	store, err := certs.Open(certs.Files{CA: before.CA}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password := "first"
+	s, _ := testedAt(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "brine", Password: func() string { return password },
+		TLS: func() *tls.Config { return store.Dialling("") }})
+	s.mustAdd(t, "zoë", "u1", Customer)
+
+	newCert, newKey := after.Issue(t, certstest.Leaf{})
+	replaceFile(t, cert, newCert)
+	replaceFile(t, key, newKey)
+	root(t, server, "ALTER USER brine@'%' IDENTIFIED BY 'second'", "FLUSH SSL", "KILL USER brine")
+	var unknown x509.UnknownAuthorityError
+	if _, err := s.Get(t.Context(), "zoë"); !errors.As(err, &unknown) {
+		t.Errorf("with the earlier authority: %v", err)
+	}
+	replaceFile(t, before.CA, after.CA)
+	var denied *mysql.MySQLError
+	if _, err := s.Get(t.Context(), "zoë"); !errors.As(err, &denied) || denied.Number != 1045 {
+		t.Errorf("with the earlier password: %v", err)
+	}
+	password = "second"
+	if a, err := s.Get(t.Context(), "zoë"); err != nil || a.Owner != "u1" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func replaceFile(t *testing.T, name, by string) {
+	t.Helper()
+	content, err := os.ReadFile(by)
+	if err == nil {
+		err = os.WriteFile(name, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // testKilled checks that sessions last 30 s while the server is away, and that what was committed is there when it is back.

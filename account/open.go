@@ -20,6 +20,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
+
+	"brine/internal/certs"
 )
 
 // Dialect is the SQL dialect of the database.
@@ -33,10 +35,10 @@ const (
 
 // Options configure where accounts are stored, and how long a session lasts.
 type Options struct {
-	Connect  string      // embedded:DIR, or mysql://host:port/database
-	User     string      // of MySQL
-	Password string      // of MySQL
-	TLS      *tls.Config // of MySQL; nil: none
+	Connect  string             // embedded:DIR, or mysql://host:port/database
+	User     string             // of MySQL
+	Password func() string      // of MySQL, called for each connection; nil: none
+	TLS      func() *tls.Config // of MySQL, called for each connection; nil: not encrypted
 
 	SessionIdle time.Duration // a session ends after so long without use; 30 min
 	SessionMax  time.Duration // any session ends after so long; 12 h
@@ -147,12 +149,23 @@ func openMySQL(o *Options) (*sql.DB, error) {
 	}
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.DBName = "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306")), strings.Trim(u.Path, "/")
-	c.User, c.Passwd = o.User, o.Password
+	c.User = o.User
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = patience, 5*patience, 5*patience
 	c.ParseTime, c.Loc, c.Collation = true, time.UTC, "utf8mb4_bin"
-	c.TLS = o.TLS
 	c.AllowCleartextPasswords = false
 	c.Logger = &mysql.NopLogger{} // errors are returned
+	err = c.Apply(mysql.BeforeConnect(func(_ context.Context, c *mysql.Config) error {
+		if o.Password != nil {
+			c.Passwd = o.Password()
+		}
+		if o.TLS != nil {
+			c.TLS = certs.For(o.TLS(), c.Addr)
+		}
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package config
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"net"
 	"net/url"
 	"regexp"
@@ -132,12 +131,9 @@ func (l *loader) checkOAuth(k *Kafka) {
 	default:
 		l.checkEndpoint(o)
 		if o.CA != "" {
-			made.TLS = l.tlsConfig(setting, o.CA, "", "", "")
+			made.TLS = l.following(setting, certs.Files{CA: o.CA}, "")
 		}
-		made.Secret = func() string { return o.ClientSecret }
-		if now := l.followed(setting+".client_secret", notEmpty); now != nil {
-			made.Secret = now
-		}
+		made.Secret = l.secret(setting+".client_secret", o.ClientSecret)
 	}
 	made.Extensions = l.extensions(o)
 	if !k.TLS.Enabled {
@@ -218,15 +214,9 @@ func (l *loader) checkAWS(k *Kafka) {
 		l.warn("kafka.sasl.mechanism", OpenPassword, "the signature for the brokers is sent over connections that are not encrypted, and "+
 			"anyone who reads it can use it for five minutes", "write kafka.tls: { enabled: true }")
 	}
-	now := func(name, as string) func() string {
-		if read := l.followed(setting+"."+name, notEmpty); read != nil {
-			return read
-		}
-		return func() string { return as }
-	}
-	id, secret := now("access_key_id", a.AccessKeyID), now("secret_access_key", a.SecretAccessKey)
-	session := now("session_token", a.SessionToken)
-	k.sasl = kafkaauth.AWS(func() kafkaauth.AWSKeys { return kafkaauth.AWSKeys{ID: id(), Secret: secret(), Session: session()} })
+	id, key := l.secret(setting+".access_key_id", a.AccessKeyID), l.secret(setting+".secret_access_key", a.SecretAccessKey)
+	session := l.secret(setting+".session_token", a.SessionToken)
+	k.sasl = kafkaauth.AWS(func() kafkaauth.AWSKeys { return kafkaauth.AWSKeys{ID: id(), Secret: key(), Session: session()} })
 }
 
 func notEmpty(text string) bool { return text != "" }
@@ -281,51 +271,44 @@ func (l *loader) wantsTLS(setting string, enabled bool, others string) bool {
 	return enabled
 }
 
-// tlsConfig reads the files of a section and returns the TLS configuration for its clients.
-func (l *loader) tlsConfig(setting, caFile, certFile, keyFile, serverName string) *tls.Config {
-	made := &tls.Config{ServerName: serverName, MinVersion: tls.VersionTLS12}
-	if ca := l.readCA(setting+".ca", caFile); ca != nil {
-		made.RootCAs = x509.NewCertPool()
-		made.RootCAs.AppendCertsFromPEM(ca)
-	}
-	cert, key := l.readPEM(setting+".cert", certFile), l.readPEM(setting+".key", keyFile)
-	if cert != nil && key != nil {
-		pair, err := certs.Pair(cert, key)
-		if err != nil {
-			l.fault(setting+".cert", Unreadable, err.Error(), "name the certificate and its own key, in PEM")
-		}
-		made.Certificates = []tls.Certificate{pair}
-	}
-	return made
-}
-
-// following is the same for a section whose files are read again for each connection. See Config.Renewed.
+// following returns the TLS configuration for a section's clients, whose files are read again for each connection. See Config.Renewed.
 func (l *loader) following(setting string, files certs.Files, serverName string) func() *tls.Config {
-	l.tlsConfig(setting, files.CA, files.Cert, files.Key, serverName)
+	l.checkFiles(setting, files)
 	store, err := certs.Open(files, func(err error) {
 		if f := l.renewed.Load(); f != nil {
 			(*f)(setting, err)
 		}
 	})
 	if err != nil {
-		return nil // tlsConfig has reported it, or together
+		return nil // checkFiles has reported it, or together
 	}
 	return func() *tls.Config { return store.Dialling(serverName) }
 }
 
-// readCA reads a file of certificates. It returns nil if there is none, or if it has reported a fault.
-func (l *loader) readCA(setting, file string) []byte {
+// checkFiles reports what is wrong with the files of a TLS section.
+func (l *loader) checkFiles(setting string, files certs.Files) {
+	l.checkCA(setting+".ca", files.CA)
+	cert, key := l.readPEM(setting+".cert", files.Cert), l.readPEM(setting+".key", files.Key)
+	if cert == nil || key == nil {
+		return
+	}
+	if _, err := certs.Pair(cert, key); err != nil {
+		l.fault(setting+".cert", Unreadable, err.Error(), "name the certificate and its own key, in PEM")
+	}
+}
+
+// checkCA reports what is wrong with a file of certificates, if one is named.
+func (l *loader) checkCA(setting, file string) {
 	pem := l.readPEM(setting, file)
 	if pem == nil {
-		return nil
+		return
 	}
 	if _, err := certs.Authorities(pem); err != nil {
 		l.fault(setting, Unreadable, file+" "+err.Error(), "name a file of certificates in PEM")
-		return nil
 	}
-	return pem
 }
 
+// readPEM reads a file. It returns nil if none is named, or if it has reported a fault.
 func (l *loader) readPEM(setting, file string) []byte {
 	if file == "" {
 		return nil

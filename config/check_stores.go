@@ -37,8 +37,8 @@ func (l *loader) checkPortTLS(setting string, t *PortTLS) {
 	l.together(setting, "cert", "key")
 	l.together(setting, "key", "cert")
 	l.together(setting, "client_ca", "cert")
-	l.readCA(setting+".client_ca", t.ClientCA)
-	l.tlsConfig(setting, "", t.Cert, t.Key, "")
+	l.checkCA(setting+".client_ca", t.ClientCA)
+	l.checkFiles(setting, certs.Files{Cert: t.Cert, Key: t.Key})
 }
 
 func (l *loader) checkHosts(setting string, names []string) {
@@ -107,10 +107,11 @@ func (l *loader) checkAccounts(a *Accounts) {
 		}
 	}
 	l.together("accounts", "password", "user")
+	a.password = l.secret("accounts.password", a.Password)
 	if a.CA == "system" {
-		a.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+		a.tls = func() *tls.Config { return &tls.Config{MinVersion: tls.VersionTLS12} }
 	} else if a.CA != "" {
-		a.tls = l.tlsConfig("accounts", a.CA, "", "", "")
+		a.tls = l.following("accounts", certs.Files{CA: a.CA}, "")
 	}
 	l.checkOIDC(a)
 	if a.SessionIdle > a.SessionMax {
@@ -149,8 +150,9 @@ func (l *loader) checkOIDC(a *Accounts) {
 			break
 		}
 	}
+	o.clientSecret = l.secret(at+".client_secret", o.ClientSecret)
 	if o.CA != "system" {
-		o.tls = l.tlsConfig(at, o.CA, "", "", "")
+		o.tls = l.following(at, certs.Files{CA: o.CA}, "")
 	}
 }
 
@@ -206,7 +208,7 @@ func (l *loader) checkHBaseTLS(h *HBase) {
 		l.fault(setting, Missing, "does nothing for an HBase inside this process", "remove it, or name a cluster in hbase.connect")
 		return
 	}
-	l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
+	l.checkFiles(setting, certs.Files{CA: t.CA, Cert: t.Cert, Key: t.Key})
 }
 
 // checkHBaseKerberos checks the section. The client itself reads the files.
@@ -288,7 +290,7 @@ func (l *loader) checkSearch(s *Search) {
 	if s.CA != "" {
 		s.tls = l.following("search", certs.Files{CA: s.CA}, "")
 	}
-	s.secrets = l.followedBoth("search.password", "search.api_key", &s.Password, &s.APIKey)
+	s.secrets = l.secrets("search.password", "search.api_key", s.Password, s.APIKey)
 	l.together("search", "password", "user")
 	l.together("search", "user", "password")
 	if s.APIKey != "" && s.User != "" {
@@ -309,7 +311,7 @@ func (l *loader) checkRegistry(r *Registry) {
 		return
 	}
 	secure := l.checkRegistryURLs(r)
-	r.secrets = l.followedBoth(setting+".password", setting+".token", &r.Password, &r.Token)
+	r.secrets = l.secrets(setting+".password", setting+".token", r.Password, r.Token)
 	l.together(setting, "password", "user")
 	l.together(setting, "user", "password")
 	l.together(setting+".tls", "cert", "key")

@@ -220,19 +220,21 @@ func (l *loader) followed(setting string, good func(string) bool) func() string 
 	return func() string { return f.now(good) }
 }
 
-// followedBoth returns a function that reads two settings again, one of which may come from no file. It returns nil if neither does.
-func (l *loader) followedBoth(a, b string, first, second *string) func() (string, string) {
-	x, y := l.followed(a, notEmpty), l.followed(b, notEmpty)
-	if x == nil && y == nil {
+// secret returns a function that reads a setting again if any part of it comes from a file, and otherwise returns the text that it has.
+func (l *loader) secret(setting, text string) func() string {
+	if now := l.followed(setting, notEmpty); now != nil {
+		return now
+	}
+	return func() string { return text }
+}
+
+// secrets returns a function that returns two settings as secret does, or nil if no part of either comes from a file.
+func (l *loader) secrets(a, b, first, second string) func() (string, string) {
+	if l.followed(a, notEmpty) == nil && l.followed(b, notEmpty) == nil {
 		return nil
 	}
-	or := func(now func() string, as *string) string {
-		if now == nil {
-			return *as
-		}
-		return now()
-	}
-	return func() (string, string) { return or(x, first), or(y, second) }
+	x, y := l.secret(a, first), l.secret(b, second)
+	return func() (string, string) { return x(), y() }
 }
 
 // maxSecret is more than the size of any secret.

@@ -20,7 +20,7 @@ func TestOIDC(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, ok := cfg.Company()
-	if !ok || o.Redirect != "https://orders.example.com/api/v1/session/oidc/return" || o.Roles["desk"] != account.Support || o.RoleClaim != "groups" || o.ClientSecret != "hush" {
+	if !ok || o.Redirect != "https://orders.example.com/api/v1/session/oidc/return" || o.Roles["desk"] != account.Support || o.RoleClaim != "groups" || o.ClientSecret() != "hush" {
 		t.Errorf("%+v, %v", o, ok)
 	}
 	for change, want := range map[[2]string]string{

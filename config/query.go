@@ -192,14 +192,14 @@ func (c *Config) HasAccounts() bool { return c.Accounts.Connect != "" }
 // AccountOptions returns the options of the account store.
 func (c *Config) AccountOptions() account.Options {
 	a := &c.Accounts
-	return account.Options{Connect: a.Connect, User: a.User, Password: a.Password, TLS: a.tls,
+	return account.Options{Connect: a.Connect, User: a.User, Password: a.password, TLS: a.tls,
 		SessionIdle: a.SessionIdle, SessionMax: a.SessionMax}
 }
 
 // Company returns the provider that signs people in, besides passwords. ok is false if there is none.
 func (c *Config) Company() (o oidc.Options, ok bool) {
 	s := &c.Accounts.OIDC
-	o = oidc.Options{Issuer: s.Issuer, ClientID: s.ClientID, ClientSecret: s.ClientSecret, Scopes: s.Scopes, Name: s.Name, TLS: s.tls,
+	o = oidc.Options{Issuer: s.Issuer, ClientID: s.ClientID, ClientSecret: s.clientSecret, Scopes: s.Scopes, Name: s.Name, TLS: s.tls,
 		Redirect: strings.TrimSuffix(s.URL, "/") + serve.CompanyReturn, RoleClaim: s.RoleClaim, NameClaim: s.NameClaim,
 		OwnerClaim: s.OwnerClaim, Roles: map[string]account.Role{}}
 	for _, r := range s.Roles {

@@ -192,7 +192,8 @@ type Accounts struct {
 	// Browser sign-in through a company's OpenID provider.
 	OIDC AccountsOIDC `set:"oidc"`
 
-	tls *tls.Config // nil: none
+	password func() string
+	tls      func() *tls.Config // nil: none
 }
 
 // AccountsOIDC is the section accounts.oidc.
@@ -221,7 +222,8 @@ type AccountsOIDC struct {
 	// File with the CA certificates (PEM) that verify the provider, or `system` for those of the system.
 	CA string `set:"ca" default:"system" example:"/etc/brine/ca.pem"`
 
-	tls *tls.Config
+	clientSecret func() string
+	tls          func() *tls.Config // nil for the system's certificates
 }
 
 // ClaimRole is one of accounts.oidc.roles.

@@ -79,13 +79,15 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestRenewedCertificates: Kafka, the registry and the search engine get the certificates that are in the files when a connection is made; a
+// TestRenewedCertificates: Kafka, the registry, the search engine, the accounts' database and the OpenID provider get the certificates that are in the files when a connection is made; a
 // pair that does not fit leaves the earlier one in use, and both are reported.
 func TestRenewedCertificates(t *testing.T) {
 	cert, key := certificate(t)
 	source := strings.Replace(minimal, "kafka: {", "kafka: { tls: { enabled: true, ca: '"+cert+"', cert: '"+cert+"', key: '"+key+"' },", 1) +
 		"search: { connect: https://localhost:9200, ca: '" + cert + "' }\n" +
-		"registry: { url: 'https://localhost:8081', tls: { ca: '" + cert + "', cert: '" + cert + "', key: '" + key + "' } }\n"
+		"registry: { url: 'https://localhost:8081', tls: { ca: '" + cert + "', cert: '" + cert + "', key: '" + key + "' } }\n" +
+		"accounts: { connect: 'mysql://localhost/brine', ca: '" + cert + "', oidc: { issuer: 'https://localhost', client_id: brine, " +
+		"roles: { it: admin }, url: 'https://localhost', ca: '" + cert + "' } }\n"
 	cfg, problems := Parse("brine.yaml", []byte(source), environ())
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -94,7 +96,9 @@ func TestRenewedCertificates(t *testing.T) {
 	cfg.Renewed(func(section string, err error) { reported[section] = fmt.Sprint(err) })
 	schemas, _ := cfg.Registry()
 	engine := cfg.Search.Elastic()
-	every := map[string]func() *tls.Config{"kafka.tls": cfg.Kafka.Options().TLS, "search": engine.TLS, "registry.tls": schemas.TLS}
+	company, _ := cfg.Company()
+	every := map[string]func() *tls.Config{"kafka.tls": cfg.Kafka.Options().TLS, "search": engine.TLS, "registry.tls": schemas.TLS,
+		"accounts": cfg.AccountOptions().TLS, "accounts.oidc": company.TLS}
 	holds := func(file string) {
 		t.Helper()
 		want, err := os.ReadFile(file)
@@ -134,7 +138,7 @@ func TestRenewedCertificates(t *testing.T) {
 	move(newKey, key) // without its certificate
 	holds(before)
 	for section := range every {
-		if want := section != "search"; strings.Contains(reported[section], "the previous certificates stay in use") != want {
+		if want := strings.HasSuffix(section, ".tls"); strings.Contains(reported[section], "the previous certificates stay in use") != want {
 			t.Errorf("%s reports %q", section, reported[section])
 		}
 	}

@@ -23,24 +23,25 @@ import (
 	"golang.org/x/oauth2"
 
 	"brine/account"
+	"brine/internal/certs"
 )
 
 // Options configure the provider, and how its claims become accounts.
 type Options struct {
 	Issuer       string
 	ClientID     string
-	ClientSecret string
-	Redirect     string   // full URL of the route to which the provider sends browsers back
-	Scopes       []string // besides openid; profile
-	Name         string   // of the provider, as shown to people; its host
+	ClientSecret func() string // called for each request; nil: none
+	Redirect     string        // full URL of the route to which the provider sends browsers back
+	Scopes       []string      // besides openid; profile
+	Name         string        // of the provider, as shown to people; its host
 
 	RoleClaim  string                  // claim whose values determine the role: a name, or a path with dots; groups
 	Roles      map[string]account.Role // by value; the greatest counts if there are several
 	NameClaim  string                  // claim of the account's name; preferred_username
 	OwnerClaim string                  // claim of the owner whose rows a customer reads; empty: there are no customers
 
-	TLS *tls.Config      // for the provider; nil: the system's
-	Now func() time.Time // nil: time.Now
+	TLS func() *tls.Config // for the provider, called for each connection; nil: the system's authorities
+	Now func() time.Time   // nil: time.Now
 }
 
 // EnsureDefaults sets unset options to their defaults.
@@ -49,6 +50,9 @@ func (o *Options) EnsureDefaults() {
 	o.NameClaim = cmp.Or(o.NameClaim, "preferred_username")
 	if len(o.Scopes) == 0 {
 		o.Scopes = []string{"profile"}
+	}
+	if o.ClientSecret == nil {
+		o.ClientSecret = func() string { return "" }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -98,7 +102,9 @@ type Provider struct {
 func New(opts Options) *Provider {
 	opts.EnsureDefaults()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = opts.TLS
+	if opts.TLS != nil {
+		certs.Follow(transport, opts.TLS)
+	}
 	transport.MaxIdleConns = 4
 	return &Provider{opts: opts, turns: make(chan struct{}, beside), client: &http.Client{Timeout: patience, Transport: bounded{transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
@@ -185,7 +191,7 @@ func (p *Provider) discover(ctx context.Context) (*openid.Provider, error) {
 }
 
 func (p *Provider) oauth(found *openid.Provider) *oauth2.Config {
-	return &oauth2.Config{ClientID: p.opts.ClientID, ClientSecret: p.opts.ClientSecret, RedirectURL: p.opts.Redirect,
+	return &oauth2.Config{ClientID: p.opts.ClientID, ClientSecret: p.opts.ClientSecret(), RedirectURL: p.opts.Redirect,
 		Endpoint: found.Endpoint(), Scopes: append([]string{openid.ScopeOpenID}, p.opts.Scopes...)}
 }
 

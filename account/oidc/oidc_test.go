@@ -142,7 +142,7 @@ func (i *issuer) authorize(to string) (code, state string) {
 }
 
 func (i *issuer) provider(change func(*oidc.Options)) *oidc.Provider {
-	o := oidc.Options{Issuer: i.URL, ClientID: "brine", ClientSecret: "hush", Redirect: "https://orders.example.com/return", OwnerClaim: "number",
+	o := oidc.Options{Issuer: i.URL, ClientID: "brine", ClientSecret: func() string { return "hush" }, Redirect: "https://orders.example.com/return", OwnerClaim: "number",
 		Roles: map[string]account.Role{"shoppers": account.Customer, "desk": account.Support}}
 	if change != nil {
 		change(&o)

@@ -18,6 +18,8 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"brine/internal/certs"
 )
 
 // OAuth configures the source of tokens: TokenURL with what it needs, or TokenFile.
@@ -26,9 +28,9 @@ type OAuth struct {
 	ClientID  string
 	Secret    func() string // of the client; called for each request
 	Scopes    []string
-	Audience  string      // intended audience of the token, if the endpoint requires one
-	TLS       *tls.Config // to the endpoint; nil: the system's authorities
-	TokenFile string      // holds the token; read for each connection
+	Audience  string             // intended audience of the token, if the endpoint requires one
+	TLS       func() *tls.Config // to the endpoint, called for each connection; nil: the system's authorities
+	TokenFile string             // holds the token; read for each connection
 
 	Extensions map[string]string // sent to the brokers with the token (KIP-342)
 }
@@ -37,7 +39,9 @@ type OAuth struct {
 func (o OAuth) Mechanism() sasl.Mechanism {
 	b := &bearer{from: o, now: time.Now, busy: make(chan struct{}, 1)}
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
-	transport.TLSClientConfig = o.TLS
+	if o.TLS != nil {
+		certs.Follow(transport, o.TLS)
+	}
 	transport.DisableKeepAlives = true // tokens are requested rarely
 	b.client = &http.Client{
 		Transport: transport, Timeout: askTimeout,

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// StartMariaDB starts a MariaDB in a folder of the test. It ends with the test.
-func StartMariaDB(t testing.TB) *MySQL {
+// StartMariaDB starts a MariaDB with options of its command line in a folder of the test. It ends with the test.
+func StartMariaDB(t testing.TB, options ...string) *MySQL {
 	t.Helper()
-	return startMariaDB(t, "--skip-log-bin")
+	return startMariaDB(t, append(options, "--skip-log-bin")...)
 }
 
 // StartMariaDBWithLog starts a MariaDB with a binary log of whole rows for replication.
