@@ -195,6 +195,8 @@ shows("as many parcels as are pasted have an address, and of a CSV file the colu
     ["semicolons.CSV", "a;waybill\n5\" X-1,0;X-3\n", ["X-3"]],
     ["tabs.csv", "X-4\tLOADED\nX-5\tSIGNED\nX-4\tSIGNED", ["X-4", "X-5"]],
     ["list.txt", "X-6 X-7,X-8\n", ["X-6", "X-7", "X-8"]],
+    ["gbk.csv", Buffer.from("b1b8d7a22cd4cbb5a5bac50ad5c5c8fd2c582d390a", "hex"), ["X-9"]], // 备注,运单号 and 张三,X-9
+    ["unicode.csv", Buffer.from("\ufeff备注\t运单号\n张三\tX-10\n", "utf16le"), ["X-10"]],
   ]) {
     await page.setInputFiles("input[type=file]", { name, mimeType: name.endsWith("txt") ? "text/plain" : "text/csv", buffer: Buffer.from(content) });
     await page.waitForURL((url) => url.searchParams.getAll("waybill").length === taken.length && url.hash === "" && url.searchParams.getAll("waybill").at(-1) === taken.at(-1));

@@ -9,6 +9,17 @@ export function csv(head: string[], rows: unknown[][]): string {
   return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
+/** The text of a file as spreadsheets save it: in UTF-8, in UTF-16 with its mark, or in GB 18030, as Chinese ones save CSV. */
+export async function textOf(file: Blob): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const marked = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
+  try {
+    return new TextDecoder(marked, { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("gb18030").decode(bytes);
+  }
+}
+
 /** The rows of a CSV file, whose cells are apart by what its first line has most of: commas, semicolons or tabs. */
 export function rowsOf(text: string): string[][] {
   const line = text.split("\n", 1)[0]!, count = (mark: string): number => line.split(mark).length;

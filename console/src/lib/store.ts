@@ -113,6 +113,12 @@ export function term(name: string): string {
   return Object.hasOwn(terms, name) ? terms[name]! : name;
 }
 
+/** What a name of the configuration is called in each language. */
+export const termIn = (name: string): string[] => [enTerms, zhTerms].flatMap((terms) => Object.hasOwn(terms, name) ? [terms[name]!] : []);
+
+/** A text of the dictionary in each language. */
+export const textIn = (key: Key): string[] => [en[key], zh[key]];
+
 export function stateName(name: string): string {
   const states = language.value === "zh" ? zhStates : enStates;
   return Object.hasOwn(states, name) ? states[name]! : term(name);
