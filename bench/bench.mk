@@ -12,7 +12,7 @@ bench: ## Measure the record's path step by step, into docs/benchmarks.md
 bench-rebalance: ## How long partitions pause while a member joins and dies 20 times on a real Kafka, by both protocols (make real-up SERVERS=kafka)
 	@set -a; . deploy/devcluster/run/env; BRINE_REAL=required BRINE_REBALANCES=20 $(GO) test ./ingest -run TestRealPauses -v -count 1 -timeout 20m | grep -v '^time='
 
-RELOADS ?= 200
+RELOADS ?= 1000
 
 .PHONY: bench-reload
 bench-reload: ## How late the records of a pipeline are while others are reloaded on embedded servers, with random settings (RELOADS)
