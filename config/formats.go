@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"brine/event"
+	"brine/event/avro"
 	"brine/event/csv"
 	"brine/event/protobuf"
 	"brine/registry"
@@ -55,6 +56,22 @@ func (l *loader) checkFormat(c *Config, p *Pipeline, setting string) {
 	}
 	if p.Message != "" {
 		l.fault(setting+".message", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: protobuf")
+	}
+}
+
+// checkKeyFormat creates the format that reads the pipeline's keys.
+func (l *loader) checkKeyFormat(c *Config, p *Pipeline, setting string) {
+	switch p.KeyFormat {
+	case formatJSON:
+		p.ofKeys = event.JSONFormat{}
+	case formatAvro:
+		p.ofKeys = avro.Registered(registry.Framing(c.Schemas.Framing), &schemas{config: c})
+	case formatProtobuf:
+		p.ofKeys = protobuf.Registered(registry.Framing(c.Schemas.Framing), &schemas{config: c})
+	}
+	if p.decodesKeys() && c.Schemas.URL == "" {
+		l.fault(setting+".key_format", Missing, p.KeyFormat+" cannot be read without a schema",
+			"write registry: { url: … } if the keys are framed for a schema registry")
 	}
 }
 

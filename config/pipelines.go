@@ -37,11 +37,15 @@ const (
 func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
 	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
-		Lateness: p.AllowedLateness, Format: p.format, Position: p.position(), KeyFormat: p.keyFormat(),
+		Lateness: p.AllowedLateness, Format: p.format, Position: p.position(), KeyFormat: p.ofKeys,
 		Images:     event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted},
 		Tombstones: p.tombstones()}
 	for i := range p.Fields {
-		s.Fields = append(s.Fields, p.Fields[i].event())
+		f := p.Fields[i].event()
+		if f.Place == event.WholeKey && p.decodesKeys() {
+			f.Place = event.InKey
+		}
+		s.Fields = append(s.Fields, f)
 	}
 	for _, name := range p.asked {
 		s.Fields = append(s.Fields, event.Field{Name: name, Type: event.Bool, Made: true})
@@ -329,12 +333,9 @@ func (p *Pipeline) field(name string) *Field {
 	return nil
 }
 
-// keyFormat returns the format of keys, or nil for text.
-func (p *Pipeline) keyFormat() event.Format {
-	if p.KeyFormat == "json" {
-		return event.JSONFormat{}
-	}
-	return nil
+// decodesKeys reports whether the whole key of a record is what its format decodes it to, rather than its bytes.
+func (p *Pipeline) decodesKeys() bool {
+	return p.KeyFormat == formatAvro || p.KeyFormat == formatProtobuf
 }
 
 // eventType returns 0 if the type is missing or unknown, which is reported separately.
@@ -613,8 +614,12 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 	case place == event.InHeader && keys[0] == "":
 		l.fault(setting, FieldPath, "names no header", "write $header.name")
 		return
-	case place == event.InKey && p.keyFormat() == nil:
-		l.fault(setting, FieldPath, "is in the key, which the pipeline reads as plain text", "write key_format: json, or path: $key")
+	case place == event.InKey && p.KeyFormat == "text":
+		l.fault(setting, FieldPath, "is in the key, which the pipeline reads as plain text",
+			"write key_format: json, avro or protobuf, or path: $key")
+		return
+	case place == event.WholeKey && len(keys) == 0 && p.KeyFormat == formatProtobuf:
+		l.fault(setting, FieldPath, "is the whole key, which is a message (key_format: protobuf)", "name a field of the message: $key.name")
 		return
 	case place != event.InKey && place != event.InHeader && len(keys) > 0:
 		l.fault(setting, FieldPath, first+" has no parts", "write path: "+first)
@@ -625,7 +630,7 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 		want = "int"
 	case place == event.RecordTime && !t.TakesTimes():
 		want = "time_ms"
-	case place != event.InKey && t == event.Nested:
+	case place != event.InKey && !(place == event.WholeKey && p.decodesKeys()) && t == event.Nested:
 		want = "text"
 	}
 	if want != "" && t != 0 {

@@ -169,7 +169,7 @@ func (p *Pipeline) Indexer() indexer.Options {
 // Terms returns what the pipeline expects of a publisher.
 func (p *Pipeline) Terms() (*contract.Terms, error) {
 	out := &contract.Terms{Pipeline: p.Name, Topic: p.TopicText(), Topics: p.Named(), Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
-		Columns: p.CSV.Columns, Between: p.CSV.Separator}
+		Columns: p.CSV.Columns, Between: p.CSV.Separator, KeyFormat: p.KeyFormat}
 	if e := out.Schema.Envelope; e != nil && e.Form == event.CanalProtobuf {
 		out.Format = contract.Protobuf // its messages are described by no setting
 	}
@@ -178,6 +178,9 @@ func (p *Pipeline) Terms() (*contract.Terms, error) {
 		out.Framing = p.config.Schemas.Framing
 	case p.framed():
 		out.Framing = p.Framing
+	}
+	if p.decodesKeys() {
+		out.KeyFraming = p.config.Schemas.Framing
 	}
 	k := &p.config.Kafka
 	for _, address := range k.Brokers {

@@ -45,8 +45,9 @@ type Pipeline struct {
 	// `$`: `$op`, `$source.ts_ms`, and `$row`, the row's index in its record. Without it, records are rows.
 	Envelope Envelope `set:"envelope" example:"debezium"`
 	// Format of the records' keys, for fields taken from them (`$key.name`). `text`: no field is taken from within a key, and `$key` is the
-	// whole key. `json`: one JSON object per key. Fields of a missing key are null.
-	KeyFormat string `set:"key_format" default:"text" oneof:"text json"`
+	// whole key. `json`: one JSON object per key. `avro` and `protobuf`: each key names its schema in the registry of the section `registry`,
+	// as values do; `$key` is then an Avro key that is a single value, such as a string. Fields of a missing key are null.
+	KeyFormat string `set:"key_format" default:"text" oneof:"text json avro protobuf"`
 	// Fields to take from a record, by name, with their types. Brine ignores everything else in the record.
 	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
 	// Fields computed from others, by name, in this order. Each is a CEL expression over the fields of the record and the computed fields
@@ -120,6 +121,7 @@ type Pipeline struct {
 	asked  []string     // the conditions of rows and documents, by setting
 	where  []Place      // of the expressions
 	format event.Format // nil: JSON
+	ofKeys event.Format // nil: text
 
 	schemaAt  string            // path of SchemaFile
 	schemaSum [sha256.Size]byte // of the file and its imports

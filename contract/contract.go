@@ -37,6 +37,9 @@ type Terms struct {
 	File     string   // name of the schema file that applies to all records; empty: there is none
 	Text     []byte   // contents of File
 	Servers  []Server
+
+	KeyFormat  string // of fields in keys
+	KeyFraming string // what precedes each key; empty: nothing
 }
 
 // Need is a field that an event must have.

@@ -373,6 +373,29 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
+// TestEncodedKeys checks that keys in Avro are described by their fields, or as the single value that they are, and how they are framed.
+func TestEncodedKeys(t *testing.T) {
+	for path, want := range map[string]string{"$key.id": `{"type":"object"`, "$key": `{"description":"part of the key of table t","type":"string"`} {
+		text := document(t, declared(t, "id", strings.NewReplacer("key_format: json", "key_format: avro", "$key.id", path).Replace(
+			fmt.Sprintf(compacted, "format: json"))), "")
+		var got struct {
+			Description string
+			Defs        struct{ Key json.RawMessage } `json:"$defs"`
+		}
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		var key bytes.Buffer
+		if err := json.Compact(&key, got.Defs.Key); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(key.String(), want) ||
+			!strings.Contains(got.Description, "Each key is in avro, preceded by the id of its schema, as confluent writes it.") {
+			t.Errorf("%s: the key is %s of %s", path, key.String(), got.Description)
+		}
+	}
+}
+
 // TestAsyncAPI checks that every reference resolves, that nothing secret is in it, and that the payload is the schema.
 func TestAsyncAPI(t *testing.T) {
 	text := document(t, declared(t, `id + "|" + asc(shop)`, beside), contract.AsyncAPILanguage)

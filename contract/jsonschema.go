@@ -39,6 +39,12 @@ func (t *Terms) about() string {
 	if t.Framing != "" {
 		said = append(said, "Each record is preceded by the id of its schema, as "+t.Framing+" writes it.")
 	}
+	switch {
+	case t.KeyFraming != "":
+		said = append(said, "Each key is in "+t.KeyFormat+", preceded by the id of its schema, as "+t.KeyFraming+" writes it.")
+	case t.KeyFormat == Avro || t.KeyFormat == Protobuf:
+		said = append(said, "Each key is in "+t.KeyFormat+".")
+	}
 	switch t.Format {
 	case JSONArray:
 		said = append(said, "Each record is an array of objects, every one an event.")
@@ -484,7 +490,10 @@ func (t *Terms) key() object {
 		return t.asText(whole)
 	}
 	root := t.part(event.InKey)
-	if len(root.children) == 0 {
+	switch {
+	case root.field != nil:
+		return t.leaf(root)
+	case len(root.children) == 0:
 		return nil
 	}
 	return t.branch(root, root.needed())

@@ -76,6 +76,8 @@ func NewDecoder(schema Schema) *Decoder {
 	}
 	d.resolver, _ = d.reader.(Resolver)
 	if w := &d.beside; w.keyRoot != nil {
+		w.keyRoot.straighten()
+		w.keyRoot.declared = schema.DeclaredInKeys()
 		w.key = schema.KeyFormat.NewReader(w.keyRoot)
 		w.resolver, _ = w.key.(Resolver)
 	}
@@ -104,9 +106,7 @@ func (d *Decoder) width() int {
 // Resolve obtains what decoding the record needs besides the record; see Resolver. It must return nil before the record is decoded.
 func (d *Decoder) Resolve(ctx context.Context, rec *Record) error {
 	if w := &d.beside; w.resolver != nil && len(rec.Key) > 0 {
-		key := *rec
-		key.Value = rec.Key
-		if err := w.resolver.Resolve(ctx, &key); err != nil {
+		if err := w.resolver.Resolve(ctx, w.asValue(rec)); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ const (
 // LeftOuts are all reasons for which events are left out.
 var LeftOuts = []LeftOut{Tombstone, Filtered, Empty, Heartbeat, SchemaChange, Transaction, Truncate, Message, Bootstrap}
 
-// Declared is a field of records' values, for comparison with a writer's schema.
+// Declared is a field of records' values or keys, for comparison with a writer's schema.
 type Declared struct {
 	Field
 	Needed bool // a record without it becomes nothing
@@ -76,7 +76,7 @@ type Declared struct {
 	Within []string
 }
 
-// Declared returns the fields that a registry's schema can break.
+// Declared returns the fields of values that a registry's schema can break.
 func (s Schema) Declared() (out []Declared) {
 	for i, f := range s.Fields {
 		if !f.OfValue() || f.Name == s.Images.Deleted || s.Envelope.makes(f) {
@@ -90,6 +90,16 @@ func (s Schema) Declared() (out []Declared) {
 			d.Needed = false // a field of the envelope itself, which records other than changes lack
 		}
 		out = append(out, d)
+	}
+	return out
+}
+
+// DeclaredInKeys is Declared for the fields in keys.
+func (s Schema) DeclaredInKeys() (out []Declared) {
+	for i, f := range s.Fields {
+		if f.Place == InKey && f.Const.Null() && !f.Made {
+			out = append(out, Declared{Field: f, Needed: f.Default.Null() && slices.Contains(s.Needed, i)})
+		}
 	}
 	return out
 }

@@ -41,6 +41,9 @@ func (n *Node) Key() string { return n.key }
 // Path returns the keys from the root, joined by dots, for people.
 func (n *Node) Path() string { return n.path }
 
+// OfKeys reports whether n is the root of what is read of records' keys, rather than of their values.
+func (n *Node) OfKeys() bool { return n.path == keyPath }
+
 // Children returns the nodes below n; a declared field has none.
 func (n *Node) Children() []*Node { return n.children }
 

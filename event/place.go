@@ -11,7 +11,7 @@ type Place uint8
 // The parts of a record, with their names in a path.
 const (
 	InValue         Place = iota // what the Format finds in the value
-	InKey                        // $key.PATH: what the KeyFormat finds in the key
+	InKey                        // $key.PATH: what the KeyFormat finds in the key; without a path, the key as it decodes it
 	WholeKey                     // $key: the key as a text
 	WholeValue                   // $value: the value as a text, whatever the format
 	InHeader                     // $header.NAME: the value of a header as a text; the last one if there are several of the name
@@ -29,7 +29,7 @@ func (p Place) Replayable() bool { return p != RecordPartition && p != RecordOff
 func (f Field) Where() string {
 	switch keys := strings.Join(f.Keys(), "."); f.Place {
 	case InKey:
-		return keyPath + "." + keys
+		return strings.TrimSuffix(keyPath+"."+keys, ".")
 	case WholeKey:
 		return keyPath
 	case WholeValue:
@@ -58,7 +58,7 @@ func (f Field) validatePlace() error {
 		return nil
 	case p > RecordTime:
 		return fmt.Errorf("field %s refers to an unknown part of a record: %d", f.Name, p)
-	case p == InKey && len(f.Path) == 0, p == InHeader && len(f.Path) != 1, p != InKey && p != InHeader && len(f.Path) > 0:
+	case p == InHeader && len(f.Path) != 1, p != InKey && p != InHeader && len(f.Path) > 0:
 		return fmt.Errorf("field %s: %s with a path of %d keys is not a place in a record", f.Name, where, len(f.Path))
 	case p == RecordTopic && f.Type != Text:
 		return fmt.Errorf("field %s is declared %s, but %s is a text", f.Name, f.Type, where)
@@ -156,17 +156,24 @@ func (b *Builder) keepBeside() {
 	}
 }
 
+// asValue returns the record with its key as its value, which is how a Reader is given it. It is valid until the next call.
+func (w *beside) asValue(rec *Record) *Record {
+	w.keyRecord = *rec
+	w.keyRecord.Value = rec.Key
+	return &w.keyRecord
+}
+
 // readKey fills the fields in the key.
 func (b *Builder) readKey() *Error {
 	w := &b.decoder.beside
 	if w.key == nil || len(b.record.Key) == 0 {
 		return nil
 	}
-	w.keyRecord = *b.record
-	w.keyRecord.Value = b.record.Key
-	err := w.key.Read(&w.keyRecord, b)
+	err := w.key.Read(w.asValue(b.record), b)
 	if err != nil && !strings.HasPrefix(err.Field, keyPath) {
-		err = &Error{Reason: err.Reason, Field: strings.TrimSuffix(keyPath+"."+err.Field, "."), Detail: err.Detail}
+		of := *err
+		of.Field = strings.TrimSuffix(keyPath+"."+err.Field, ".")
+		err = &of
 	}
 	return err
 }

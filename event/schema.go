@@ -190,6 +190,9 @@ func (s Schema) Validate() error {
 		if f.Place == InKey && s.KeyFormat == nil {
 			return fmt.Errorf("field %s is in the key, but the keys' format is not set; set it", f.Name)
 		}
+		if _, objects := s.KeyFormat.(JSONFormat); objects && f.Place == InKey && len(f.Path) == 0 {
+			return fmt.Errorf("field %s is the whole key, but keys are JSON objects; give it a path, or take the key as a text", f.Name)
+		}
 		if other, ok := paths[f.joined(len(f.Keys()))]; ok {
 			return fmt.Errorf("fields %s and %s have the same path; keep one: a field can be used in several places", other, f.Name)
 		}

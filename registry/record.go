@@ -7,12 +7,24 @@ import (
 	"brine/event"
 )
 
+// PartOf returns the part of records that a Reader of the nodes below root reads. A Reader is given either as the record's value.
+func PartOf(root *event.Node) Part {
+	if root.OfKeys() {
+		return Key
+	}
+	return Value
+}
+
 // Of reads the framing of a part of a record. It is pure, and allocates only for an error, with which the record is rejected.
 func (f Framing) Of(rec *event.Record, part Part) (Framed, *event.Error) {
-	data := rec.Value
 	if part == Key {
-		data = rec.Key
+		return f.of(rec, rec.Key, part)
 	}
+	return f.of(rec, rec.Value, part)
+}
+
+// of reads the framing of data, a part of the record.
+func (f Framing) of(rec *event.Record, data []byte, part Part) (Framed, *event.Error) {
 	var header func(name string) ([]byte, bool)
 	if len(rec.Headers) > 0 {
 		header = func(name string) ([]byte, bool) { return LastHeader(rec, name) }
@@ -61,13 +73,14 @@ type unframed struct {
 
 // NewReader implements event.Format.
 func (u unframed) NewReader(root *event.Node) event.Reader {
-	r := &unframedReader{framing: u.framing, in: u.in.NewReader(root)}
+	r := &unframedReader{framing: u.framing, part: PartOf(root), in: u.in.NewReader(root)}
 	r.resolver, _ = r.in.(event.Resolver)
 	return r
 }
 
 type unframedReader struct {
 	framing  Framing
+	part     Part
 	in       event.Reader
 	resolver event.Resolver // nil: in needs no resolving
 	rec      event.Record   // the current record, without its frame
@@ -91,7 +104,7 @@ func (r *unframedReader) Resolve(ctx context.Context, rec *event.Record) error {
 
 // open removes the frame from a record.
 func (r *unframedReader) open(rec *event.Record) *event.Error {
-	framed, err := r.framing.Of(rec, Value)
+	framed, err := r.framing.of(rec, rec.Value, r.part)
 	if err != nil {
 		return err
 	}

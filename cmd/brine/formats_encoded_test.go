@@ -73,8 +73,30 @@ func encodedFormats(t *testing.T) []published {
 		made(orderOf("avro-registry", "avro_registry"), byAvro(0, 0, 0, 0, 7), map[int]sr.Schema{7: {Schema: avsc}}),
 		made(orderOf("protobuf", "protobuf"), byProtobuf(), nil),
 		made(orderOf("protobuf-registry", "protobuf_registry"), byProtobuf(0, 0, 0, 0, 7, 0), map[int]sr.Schema{7: {Schema: proto, Type: sr.TypeProtobuf}}),
-		debeziumInAvro(t), maxwellOrders(), canalOrders(), canalPackets(),
+		avroKeys(t, avsc, byAvro(0, 0, 0, 0, 7)), debeziumInAvro(t), maxwellOrders(), canalOrders(), canalPackets(),
 	}
+}
+
+// avroKeys are orders whose keys are in Avro, some of which end by a record without a value.
+func avroKeys(t *testing.T, avsc string, encode func(someOrder) []byte) published {
+	t.Helper()
+	const text = `{"type":"record","name":"Key","fields":[{"name":"id","type":"string"}]}`
+	out := published{example: orderOf("avro-keys", "avro_keys"), schemas: map[int]sr.Schema{7: {Schema: avsc}, 8: {Schema: text}}, query: "id=o1",
+		want: "city:Oslo gone:false id:o1 status:sent total:9.00", documents: "deleted:false id:o1 status:sent | deleted:true id:o2",
+		dead: []string{"missing_field $key.id", "missing_field id", "undecodable $key"}}
+	record := func(id string, second int64, value []byte) {
+		key, err := avro.MustParse(text).AppendEncode([]byte{0, 0, 0, 0, 8}, map[string]any{"id": id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt + second*1000), key: key, value: value})
+	}
+	for _, o := range someOrders {
+		record(o.id, (o.at-orderedAt)/1000, encode(o))
+	}
+	record("o2", 2, nil)
+	out.records = append(out.records, sent{time: time.UnixMilli(orderedAt), key: []byte("o1")}, sent{time: time.UnixMilli(orderedAt)})
+	return out
 }
 
 // logged creates three rows of a table of orders, changes one and deletes one, and returns the rows and documents that are left.

@@ -22,9 +22,12 @@ func (r *bareReader) Read(rec *event.Record, b *event.Builder) *event.Error {
 	return r.value(&r.plan, rec.Value, b)
 }
 
-// planRoot makes the plan of whole records. What does not consist of fields cannot be an event.
+// planRoot makes the plan of whole records. What does not consist of fields cannot be an event, but a key can be a single value.
 func planRoot(s *Schema, root *event.Node) step {
 	top := plan(s.root, root)
+	if root.Type() != 0 {
+		return top
+	}
 	if top.do == absent {
 		top.do, top.found = refuse, "null"
 	}

@@ -24,8 +24,8 @@ type registered struct {
 
 // NewReader implements event.Format.
 func (f registered) NewReader(root *event.Node) event.Reader {
-	return &registeredReader{frames: newFrames(f.framing), schemas: f.schemas, root: root, plans: map[registry.ID]*idPlan{},
-		unknown: map[registry.ID]*event.Error{}}
+	return &registeredReader{frames: newFrames(f.framing, registry.PartOf(root)), schemas: f.schemas, root: root,
+		plans: map[registry.ID]*idPlan{}, unknown: map[registry.ID]*event.Error{}}
 }
 
 // registeredReader keeps a plan for each recent schema. The plan is all it needs to read a record: a registry that is away, or has lost an
@@ -142,7 +142,7 @@ func (r *registeredReader) learn(s *registry.Schema) *idPlan {
 // FromRegistry parses a registry's schema.
 func FromRegistry(s *registry.Schema) (*Schema, error) {
 	if s.Type != registry.Avro {
-		return nil, errors.New("it is of type " + string(s.Type) + ", but the pipeline's format is avro")
+		return nil, errors.New("it is of type " + string(s.Type) + ", but the format is avro")
 	}
 	references := make([]string, len(s.References))
 	for i := range s.References {
@@ -161,7 +161,7 @@ type framed struct {
 
 // NewReader implements event.Format.
 func (f framed) NewReader(root *event.Node) event.Reader {
-	return &framedReader{frames: newFrames(f.framing), plan: planRoot(f.schema, root)}
+	return &framedReader{frames: newFrames(f.framing, registry.PartOf(root)), plan: planRoot(f.schema, root)}
 }
 
 type framedReader struct {
@@ -182,22 +182,23 @@ func (r *framedReader) Read(rec *event.Record, b *event.Builder) *event.Error {
 // frames takes records out of their frames.
 type frames struct {
 	framing registry.Framing
+	part    registry.Part
 	rec     *event.Record                    // the current one
 	header  func(name string) ([]byte, bool) // last, made once because a method value allocates
 }
 
-func newFrames(f registry.Framing) *frames {
-	out := &frames{framing: f}
+func newFrames(f registry.Framing, part registry.Part) *frames {
+	out := &frames{framing: f, part: part}
 	out.header = out.last
 	return out
 }
 
 func (f *frames) frame(rec *event.Record) (registry.Framed, error) {
 	if len(rec.Headers) == 0 {
-		return f.framing.Frame(registry.Value, rec.Value, nil)
+		return f.framing.Frame(f.part, rec.Value, nil)
 	}
 	f.rec = rec
-	framed, err := f.framing.Frame(registry.Value, rec.Value, f.header)
+	framed, err := f.framing.Frame(f.part, rec.Value, f.header)
 	f.rec = nil
 	return framed, err
 }

@@ -88,7 +88,7 @@ func TestRegistered(t *testing.T) {
 		{recordOf(4, "\x02"), "wrong_type: field f: a string is expected, found a number; it was written with the schema of id 4 (d-value v1)"},
 		{recordOf(1, "\x08ab"), "undecodable: field f: a string of 4 bytes at byte 1, but the record ends after 2; it was written with the schema of id 1 (a-value v1)"},
 		{recordOf(3, ""), "undecodable: the schema of id 3 (c-value v1) cannot be used: "},
-		{recordOf(5, ""), "undecodable: the schema of id 5 (p-value v1) cannot be used: it is of type PROTOBUF, but the pipeline's format is avro"},
+		{recordOf(5, ""), "undecodable: the schema of id 5 (p-value v1) cannot be used: it is of type PROTOBUF, but the format is avro"},
 		{recordOf(6, ""), "unknown_schema: schema registry: schema of id 6 is unknown: GET http://r/schemas/ids/6: status 404: no"},
 		{recordOf(7, ""), "verdict " + fmt.Sprint(event.Retry) + ", unavailable: schema registry:"},
 		{recordOf(8, ""), "verdict " + fmt.Sprint(event.Halt) + ", denied: schema registry:"},

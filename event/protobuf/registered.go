@@ -44,7 +44,7 @@ type compiled struct {
 
 // NewReader implements event.Format.
 func (f *registered) NewReader(root *event.Node) event.Reader {
-	r := &registeredReader{format: f, root: root, plans: map[registry.ID]map[string]*planned{}}
+	r := &registeredReader{format: f, part: registry.PartOf(root), root: root, plans: map[registry.ID]map[string]*planned{}}
 	r.header = r.lastHeader
 	return r
 }
@@ -108,6 +108,7 @@ func formatOf(t registry.Type) string {
 // registeredReader reads records of many schemas.
 type registeredReader struct {
 	format *registered
+	part   registry.Part
 	root   *event.Node
 	plans  map[registry.ID]map[string]*planned // by the bytes that select the message of the schema
 	count  int                                 // number of plans
@@ -155,7 +156,7 @@ type framed struct {
 
 func (r *registeredReader) frame(rec *event.Record) (out framed, err error) {
 	r.rec = rec
-	f, err := r.format.framing.Frame(registry.Value, rec.Value, r.header)
+	f, err := r.format.framing.Frame(r.part, rec.Value, r.header)
 	if err != nil {
 		return out, err
 	}
@@ -177,7 +178,7 @@ func (r *registeredReader) frame(rec *event.Record) (out framed, err error) {
 	}
 	if name, rest, ok := registry.MessageName(f.Data); ok {
 		out.name, out.data = name, rest
-	} else if name, ok := registry.MessageHeader(registry.Value, r.header); ok {
+	} else if name, ok := registry.MessageHeader(r.part, r.header); ok {
 		out.name = name
 	}
 	out.which = out.name
