@@ -74,7 +74,13 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	if t == nil {
 		return
 	}
-	if !p.ofCanal() || p.position() != nil || t.Row != rowEntity {
+	if p.position() != nil || t.Row != rowEntity {
+		return
+	}
+	if p.timedByMaxwell() {
+		l.checkTimesOfMaxwell(p, t)
+	}
+	if !p.ofCanal() {
 		return
 	}
 	if at, n := p.versionFields(); n != "" && p.field(n) != nil && p.field(n).path()[0] == "$row" {
@@ -89,15 +95,38 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	}
 }
 
+// timedByMaxwell reports whether versions are the times that Maxwell gives its records.
+func (p *Pipeline) timedByMaxwell() bool {
+	at, _ := p.versionFields()
+	f := p.field(at)
+	return p.Envelope.Form == string(event.Maxwell) && (at == "" || f != nil && f.path()[0] == "$ts")
+}
+
+// checkTimesOfMaxwell refuses Maxwell's times as versions of entities, unless they are accepted by name.
+func (l *loader) checkTimesOfMaxwell(p *Pipeline, t *Table) {
+	if at, n := p.versionFields(); n != "" && p.field(n) != nil && p.field(n).path()[0] == "$xoffset" {
+		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each transaction counts its rows from 0, so if a row of "+
+			t.Name+" changes twice within a second, the earlier change can have the larger version", "write version: "+at)
+	}
+	if p.Envelope.Ties != "accept" {
+		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "Maxwell's times do not order the changes of a row of "+t.Name+
+			": changes within one second tie, and a row of a bootstrap, whose time is when it was read, wins over changes that were made "+
+			"before and are published later",
+			"use version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell; or, "+
+				"if you can accept that, write ties: accept in the envelope")
+	}
+}
+
 // published holds, by form, the members of envelopes whose time is that of the publisher and not that of the change, and what to use
-// instead. (Maxwell's ts is the log's, except in a bootstrap.)
+// instead. (Maxwell's ts is the log's, except in a bootstrap: see checkTimesOfMaxwell.)
 var published = map[event.EnvelopeForm]struct {
 	members     []string
 	by, instead string
 }{
 	event.Debezium: {[]string{"$ts_ms", "$ts_us", "$ts_ns"}, "Debezium read the change",
 		"write path: $source.ts_ms, or use the change's place in the log: version: lsn(lsn) or binlog(file, pos)"},
-	event.Canal: {[]string{"$ts"}, "Canal published the change", "write path: $es, and ties: accept in the envelope"},
+	event.Canal:   {[]string{"$ts"}, "Canal published the change", "write path: $es, and ties: accept in the envelope"},
+	event.Maxwell: {[]string{"$push_ts"}, "Maxwell published the change", "use version: binlog(position), with path: $position"},
 }
 
 // checkPublished refuses a version that is the time of the publisher: a change that is published again would win over newer ones.

@@ -319,7 +319,8 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 	switch {
 	case strings.HasPrefix(p.Version, "lsn(") || strings.HasPrefix(p.Version, "binlog("):
 		l.fault(setting, VersionType, quote(p.Version)+" is not a valid log position",
-			"write version: lsn(at), with an int field, or version: binlog(file, pos), with a text and an int field")
+			"write version: lsn(at), with an int field, version: binlog(file, pos), with a text and an int field, or version: "+
+				"binlog(position), with a text of both")
 	case strings.HasPrefix(p.Version, "seq") && n == "":
 		l.fault(setting, VersionType, quote(p.Version)+" is not a valid version of two fields",
 			"write version: seq(at, n), where at is a time and n counts within its millisecond, 0 to 999")
@@ -378,7 +379,8 @@ func (l *loader) checkEpochs(p *Pipeline, setting string) {
 		if p.Envelope.Form == string(event.Debezium) {
 			fix = "give each server's connector a topic.prefix of its own, and name a field with path: $source.name"
 		}
-		if path := strings.Join(f.path(), "."); path == "$server" && p.ofCanal() || path == "$source.server_id" {
+		if path := strings.Join(f.path(), "."); path == "$server" && p.ofCanal() || path == "$source.server_id" ||
+			path == "$server_id" && p.Envelope.Form == string(event.Maxwell) {
 			l.fault(setting+".from", VersionType, "field "+f.Name+" names the server where a change was first made; a replica's log holds changes "+
 				"of its source too, but at positions of its own", fix)
 		}

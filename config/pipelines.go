@@ -382,9 +382,9 @@ func typeName(p *Pipeline, field string) string {
 
 var sequences = regexp.MustCompile(`^seq\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *\)$`)
 
-var positions = regexp.MustCompile(`^(?:lsn\( *([A-Za-z0-9_]+) *\)|binlog\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *\))$`)
+var positions = regexp.MustCompile(`^(?:lsn\( *([A-Za-z0-9_]+) *\)|binlog\( *([A-Za-z0-9_]+) *(?:, *([A-Za-z0-9_]+) *)?\))$`)
 
-// position returns the version lsn(at) or binlog(file, pos), or nil if it is another.
+// position returns the version lsn(at), binlog(file, pos) or binlog(position), or nil if it is another.
 func (p *Pipeline) position() *event.Position {
 	m := positions.FindStringSubmatch(p.Version)
 	if m == nil {

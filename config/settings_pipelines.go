@@ -59,9 +59,10 @@ type Pipeline struct {
 	// Field that orders the writes of a cell and becomes its timestamp. It must be a time, or a whole number that only grows. `seq(at, n)` is
 	// at × 1000 + n, for changes within one millisecond that the source numbers as n, 0 to 999. Without it: the time of the Kafka record.
 	//
-	// `lsn(at)` (a log sequence number of Postgres) and `binlog(file, pos)` (MySQL) are positions in a database's log. They order changes but
-	// are not times, so they exclude ttl, lateness, hard deletes, ranges of times and the check of the record's time. A version has 8 bits of
-	// epoch above 55 bits of LSN, or above 23 bits of file number and 32 bits of position. A value that does not fit halts the pipeline.
+	// `lsn(at)` (a log sequence number of Postgres), `binlog(file, pos)` (MySQL) and `binlog(position)` (a text with both, such as
+	// binlog.000123:4711) are positions in a database's log. They order changes but are not times, so they exclude ttl, lateness, hard
+	// deletes, ranges of times and the check of the record's time. A version has 8 bits of epoch above 55 bits of LSN, or above 23 bits of
+	// file number and 32 bits of position. A value that does not fit halts the pipeline.
 	Version string `set:"version" example:"at"`
 	// Which database server a record comes from, if positions start over after a failover; see `version`.
 	Epochs Epochs `set:"epochs"`
@@ -210,8 +211,9 @@ type Envelope struct {
 	Truncate string `set:"truncate" default:"leave_out" oneof:"leave_out reject"`
 	// What to do with a logical message from a program, op `m` in Debezium.
 	Message string `set:"message" default:"leave_out" oneof:"leave_out reject"`
-	// `accept`: changes of one row may have the same version, and the one written last wins. Required for Canal, whose times are whole
-	// seconds, if rows are entities.
+	// `accept`: changes of one row may have the same version, and the one written last wins. Required if rows are entities
+	// for Canal, whose times are whole seconds, and for Maxwell's `$ts`, with which a row of a bootstrap also wins over changes that were
+	// made before it was read and are published later.
 	Ties string `set:"ties" default:"refuse" oneof:"refuse accept"`
 	// The database whose log Canal reads. `version: binlog(…)` with Canal's `$file` requires `mysql`, because Canal names wrong files of a
 	// MariaDB's log.

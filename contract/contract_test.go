@@ -246,13 +246,21 @@ func TestFormsOfRecords(t *testing.T) {
 			[]string{`{"type":"INSERT","es":1700000000000,"data":[{"name":"x"}]}`, `{"type":"INSERT","es":1700000000000,"data":[{"id":"x"}]}`,
 				`{"type":"INSERT","data":[{"id":"1"}]}`}},
 		"maxwell": {"asc(id)", `
-    envelope: maxwell
+    envelope: { form: maxwell, ties: accept }
     images: { deleted: gone }
     fields: { id: int, name: text, gone: bool, at: { type: time_s, path: $ts } }
     version: at
     rows: [ { table: t, set: { "e:n": name, "e:d": gone } } ]
 `, []string{`{"type":"insert","ts":1700000000,"data":{"id":1,"name":"x"}}`, `{"type":"update","ts":1700000000,"data":{"id":1,"name":"x"},"old":{"name":"y"}}`},
 			[]string{`{"type":"insert","ts":1700000000,"data":{"name":"x"}}`, `{"type":"insert","data":{"id":1}}`, `{"ts":1,"data":{"id":1}}`}},
+		"maxwell by positions": {"asc(id)", `
+    envelope: maxwell
+    images: { deleted: gone }
+    fields: { id: int, name: text, gone: bool, position: { type: text, path: $position } }
+    version: binlog(position)
+    rows: [ { table: t, set: { "e:n": name, "e:d": gone } } ]
+`, []string{`{"type":"insert","position":"bin.000001:4","data":{"id":1,"name":"x"}}`, `{"type":"bootstrap-insert","data":{"id":1,"name":"x"}}`},
+			[]string{`{"type":"insert","ts":1700000000,"data":{"id":1,"name":"x"}}`, `{"type":"bootstrap-insert","data":{"name":"x"}}`}},
 		"images": {"id", `
     images: { before: was, after: is, deleted: gone }
     fields: { id: { type: text, path: is.id }, n: { type: int, path: is.n }, gone: bool, at: time_ms }

@@ -126,5 +126,13 @@ func (t *Terms) logged(root *tree, form event.EnvelopeForm) object {
 	properties, _ := out.get("properties").(object)
 	required, _ := out.get("required").([]string)
 	properties = properties.with("type", object{{"enum", kinds}}).with("data", rows)
-	return object{{"type", "object"}, {"properties", properties}, {"required", append(slices.Clone(required), "type", "data")}}
+	required = append(slices.Clone(required), "type", "data")
+	position := t.Schema.Position
+	if form != event.Maxwell || position == nil || position.Pos != "" || !slices.Contains(required, "position") {
+		return object{{"type", "object"}, {"properties", properties}, {"required", required}}
+	}
+	required = slices.DeleteFunc(required, func(name string) bool { return name == "position" })
+	bootstrap := object{{"properties", object{{"type", object{{"const", "bootstrap-insert"}}}}}}
+	return object{{"type", "object"}, {"properties", properties}, {"required", required},
+		{"anyOf", []any{object{{"required", []string{"position"}}}, bootstrap}}}
 }

@@ -162,7 +162,7 @@ func newEnvelope(d *Decoder) *envelope {
 		e.kind = e.read(Text, "type")
 	}
 	if d.logged != nil {
-		d.logged.readSnapshot(e)
+		d.logged.readBeside(e)
 	}
 	return e
 }

@@ -18,11 +18,12 @@ import (
 // Positions start over when another server, or another timeline, becomes the source. A table maps what the record says of its source to an
 // epoch. Adding a source to it leaves the versions of all earlier records unchanged, so a replay makes the same ones.
 //
-// Rows of an incremental snapshot, which Debezium reads from Postgres while it streams the log, have no LSN of their own. They get position
-// 0, the start of their epoch: whatever the log says of such a row in this epoch is newer, in whichever order the two arrive.
+// Rows that a publisher reads from the table while it streams the log have no position of their own: those of Debezium's incremental
+// snapshots of Postgres, and of Maxwell's bootstraps. They get position 0, the start of their epoch: whatever the log says of such a row in
+// this epoch is newer, in whichever order the two arrive.
 type Position struct {
 	LSN       string           // the Int field with an LSN; or:
-	File, Pos string           // the Text field with a binlog's file name, and the Int field with the offset in it
+	File, Pos string           // the Text field with a binlog's file name, and the Int field with the offset in it; no Pos: FILE:OFFSET
 	Source    string           // the Text or Int field that names the server or timeline; empty: there is only one, with epoch 0
 	Epochs    map[string]int64 // by source
 }
@@ -50,7 +51,10 @@ func (p *Position) validate(s Schema) error {
 	if p.LSN != "" {
 		errs = append(errs, need(p.LSN, Int))
 	} else {
-		errs = append(errs, need(p.File, Text), need(p.Pos, Int))
+		errs = append(errs, need(p.File, Text))
+		if p.Pos != "" {
+			errs = append(errs, need(p.Pos, Int))
+		}
 	}
 	if p.Source != "" {
 		errs = append(errs, need(p.Source, Text, Int))
@@ -75,8 +79,9 @@ func (p *Position) validate(s Schema) error {
 // place is a Position bound to the fields of a schema.
 type place struct {
 	*Position
-	lsn, file, pos, source int   // positions of fields; -1: none
-	snapshot               *Node // what Debezium says of the snapshot that a row belongs to; nil: not read
+	lsn, file, pos, source int    // positions of fields; -1: none
+	beside                 *Node  // what the envelope says of a row that may have been read beside the log; nil: not read
+	besideIs               string // what it says then
 }
 
 func newPlace(s Schema) *place {
@@ -84,21 +89,25 @@ func newPlace(s Schema) *place {
 		return nil
 	}
 	p := s.Position
-	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source), nil}
+	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source), nil, ""}
 }
 
-// readSnapshot makes the envelope read the field beside the LSN that says which snapshot the row belongs to.
-func (p *place) readSnapshot(e *envelope) {
-	lsn := e.place([]string{"$source", "lsn"}, nil)
-	if p.lsn < 0 || e.Form != Debezium || !slices.Equal(e.decoder.schema.Fields[p.lsn].Path, lsn) {
-		return
+// readBeside makes the envelope read the field that says whether a row was read beside the log.
+func (p *place) readBeside(e *envelope) {
+	is := func(field int, path ...string) bool {
+		return field >= 0 && slices.Equal(e.decoder.schema.Fields[field].Path, e.place(path, nil))
 	}
-	p.snapshot = e.read(Nested, e.place([]string{"$source", "snapshot"}, nil)...)
+	switch {
+	case e.Form == Debezium && is(p.lsn, "$source", "lsn"):
+		p.beside, p.besideIs = e.read(Nested, e.place([]string{"$source", "snapshot"}, nil)...), "incremental"
+	case e.Form == Maxwell && p.pos < 0 && is(p.file, "$position"):
+		p.beside, p.besideIs = e.kind, "bootstrap-insert"
+	}
 }
 
-// unplaced reports whether the event is a row of an incremental snapshot, without an LSN.
+// unplaced reports whether the event is a row that was read beside the log, and has no position.
 func (p *place) unplaced(b *Builder) bool {
-	return p.snapshot != nil && b.values[p.lsn].Null() && string(b.said(p.snapshot)) == "incremental"
+	return p.beside != nil && b.values[max(p.lsn, p.file)].Null() && string(b.said(p.beside)) == p.besideIs
 }
 
 // version returns the version of an event with these values. A position that does not fit, or whose source has no epoch, halts the
@@ -106,7 +115,7 @@ func (p *place) unplaced(b *Builder) bool {
 func (p *place) version(fields []Field, b *Builder) (int64, *Error) {
 	values, begins := b.values, p.unplaced(b)
 	for _, f := range []int{p.lsn, p.file, p.pos, p.source} {
-		if f >= 0 && values[f].Null() && (f != p.lsn || !begins) {
+		if f >= 0 && values[f].Null() && (f == p.source || !begins) {
 			return 0, &Error{Reason: MissingField, Field: fields[f].Where(), Detail: "it is part of the version of the event"}
 		}
 	}
@@ -134,7 +143,19 @@ func (p *place) version(fields []Field, b *Builder) (int64, *Error) {
 }
 
 func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
-	name := values[p.file].Text()
+	name, of := values[p.file].Text(), p.pos
+	var offset int64
+	if of >= 0 {
+		offset = values[of].Int()
+	} else {
+		colon := bytes.LastIndexByte(name, ':')
+		n, err := strconv.ParseUint(string(name[colon+1:]), 10, 63)
+		if colon < 0 || err != nil {
+			return 0, &Error{Reason: BadVersion, Field: fields[p.file].Where(),
+				Detail: "a position must be a binlog's file name, a colon and a number, found " + Quoted(name)}
+		}
+		name, offset, of = name[:colon], int64(n), p.file
+	}
 	digits := name[bytes.LastIndexByte(name, '.')+1:]
 	number, err := strconv.ParseUint(string(digits), 10, 63)
 	if err != nil {
@@ -145,7 +166,7 @@ func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
 	if fault != nil {
 		return 0, fault
 	}
-	pos, fault := part(fields[p.pos], values[p.pos].Int(), posBits)
+	pos, fault := part(fields[of], offset, posBits)
 	return file<<posBits | pos, fault
 }
 

@@ -17,6 +17,8 @@ var binlog = event.Schema{
 	Position: &event.Position{File: "file", Pos: "pos", Source: "server", Epochs: map[string]int64{"1": 0, "2": 1, "9": 255}},
 }
 
+var binlogText = event.Schema{Fields: []event.Field{{Name: "position", Type: event.Text}}, Version: -1, Position: &event.Position{File: "position"}}
+
 var lsn = event.Schema{Fields: []event.Field{{Name: "lsn", Type: event.Int}}, Version: -1, Position: &event.Position{LSN: "lsn"}}
 
 // TestPositions: positions in a log are versions, regardless of the record's time. Those that do not fit or cannot be compared halt;
@@ -46,6 +48,16 @@ func TestPositions(t *testing.T) {
 			"those of other sources; add it to epochs, with a higher number than the sources before it", true},
 		{binlog, `{"file":"bin","pos":4,"server":1}`, `bad_version: field file: a binlog's file name must end with a dot and a number, found "bin"`, false},
 		{binlog, `{"file":"bin.","pos":4,"server":1}`, `bad_version: field file: a binlog's file name must end with a dot and a number, found "bin."`, false},
+		{binlogText, `{"position":"master.000006:800911"}`, fmt.Sprint(6<<32 | 800911), false},
+		{binlogText, `{"position":"a:b.000123:4"}`, fmt.Sprint(123<<32 | 4), false},
+		{binlogText, `{"position":"bin.000003"}`, `bad_version: field position: a position must be a binlog's file name, a colon and a number, found "bin.000003"`, false},
+		{binlogText, `{"position":"bin.000003:"}`, `bad_version: field position: a position must be a binlog's file name, a colon and a number, found "bin.000003:"`, false},
+		{binlogText, `{"position":"4"}`, `bad_version: field position: a position must be a binlog's file name, a colon and a number, found "4"`, false},
+		{binlogText, `{"position":""}`, `bad_version: field position: a position must be a binlog's file name, a colon and a number, found ""`, false},
+		{binlogText, `{"position":"bin:4"}`, `bad_version: field position: a binlog's file name must end with a dot and a number, found "bin"`, false},
+		{binlogText, `{"position":"b.1:4294967296"}`, "bad_version: field position: 4294967296 does not fit the 32 bits that a version has for it; " +
+			"write to a new table, where versions start again", true},
+		{binlogText, `{"type":"bootstrap-insert"}`, "missing_field: field position: it is part of the version of the event", false},
 		{binlog, `{"pos":4,"server":1}`, "missing_field: field file: it is part of the version of the event", false},
 		{binlog, `{"file":"b.1","pos":4,"server":null}`, "missing_field: field server: it is part of the version of the event", false},
 	} {
@@ -141,6 +153,49 @@ func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 		{bare, `{"id":1,"__source_name":"b","__source_snapshot":"incremental","__source_lsn":null}`, fmt.Sprint(int64(1) << 55)},
 		{bare, `{"id":1,"__source_name":"b","__source_lsn":9}`, fmt.Sprint(int64(1)<<55 + 9)},
 		{bare, `{"id":1,"__source_name":"b"}`, "missing_field: field __source_lsn: it is part of the version of the event"},
+	} {
+		if err := c.schema.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		e, err := decode(c.schema, c.in, 0)
+		got := fmt.Sprint(e.Version)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
+		}
+	}
+}
+
+// TestBootstrapsStandBelowTheLog: rows of Maxwell's bootstraps, which have no position, are older than the whole log of their epoch, and
+// newer than the epoch before. Any other row without a position is rejected.
+func TestBootstrapsStandBelowTheLog(t *testing.T) {
+	fields := func(more ...event.Field) event.Schema {
+		s := event.Schema{Version: -1, Images: event.Images{Deleted: "gone"}, Position: &event.Position{File: "position", Source: "log",
+			Epochs: map[string]int64{"a": 0, "b": 1}},
+			Fields: append([]event.Field{{Name: "id", Type: event.Int}, {Name: "gone", Type: event.Bool},
+				{Name: "position", Type: event.Text, Path: []string{"$position"}}, {Name: "log", Type: event.Text, Path: []string{"$log"}}}, more...)}
+		return (&event.Envelope{Form: event.Maxwell}).Wrap(s)
+	}
+	plain, declared := fields(), fields(event.Field{Name: "kind", Type: event.Text, Path: []string{"$type"}})
+	row := func(kind, log, position string) string {
+		return fmt.Sprintf(`{"database":"shop","table":"orders","type":%q,"log":%q,"ts":1700000000,%s"data":{"id":1},"old":{}}`, kind, log, position)
+	}
+	const missing, at = "missing_field: field position: it is part of the version of the event", `"position":"bin.000001:7",`
+	for _, c := range []struct {
+		schema   event.Schema
+		in, want string
+	}{
+		{plain, row("bootstrap-insert", "a", ""), "0"},
+		{plain, row("bootstrap-insert", "a", `"position":null,`), "0"},
+		{plain, row("bootstrap-insert", "b", ""), fmt.Sprint(int64(1) << 55)},
+		{declared, row("bootstrap-insert", "b", ""), fmt.Sprint(int64(1) << 55)},
+		{plain, row("update", "a", at), fmt.Sprint(int64(1)<<32 | 7)},
+		{plain, row("delete", "b", at), fmt.Sprint(int64(1)<<55 | 1<<32 | 7)},
+		{plain, row("insert", "a", ""), missing}, {plain, row("update", "a", ""), missing}, {plain, row("delete", "a", ""), missing},
+		{plain, row("bootstrap-insert", "c", ""), `bad_version: field log: "c" has no epoch, so its positions cannot be compared with ` +
+			"those of other sources; add it to epochs, with a higher number than the sources before it"},
 	} {
 		if err := c.schema.Validate(); err != nil {
 			t.Fatal(err)

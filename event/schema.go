@@ -283,7 +283,7 @@ func (s Schema) Untimed() string {
 	case s.Position != nil && s.Position.LSN != "":
 		return "versions lsn(" + s.Position.LSN + ")"
 	case s.Position != nil:
-		return "versions binlog(" + s.Position.File + ", " + s.Position.Pos + ")"
+		return "versions binlog(" + strings.TrimSuffix(s.Position.File+", "+s.Position.Pos, ", ") + ")"
 	}
 	return ""
 }

@@ -31,6 +31,7 @@ const (
 	noPlace   logPlace = iota
 	lsnPlace           // Postgres: source.lsn
 	filePlace          // MySQL and MariaDB: source.file and source.pos
+	textPlace          // Maxwell: position, a text of both
 )
 
 // placeOf returns the kind of position in source, given a function that reports whether it has a member of a type.
@@ -288,6 +289,9 @@ func (c *changes) extend(fields []Field) []Field {
 	}
 	of := func(member string, t event.Type, note string) {
 		f := event.Field{Name: free(member), Type: t, Path: []string{"$source", member}}
+		if c.form == event.Maxwell {
+			f.Path = []string{"$" + member}
+		}
 		fields, c.place = append(fields, Field{Field: f, Note: note}), append(c.place, f.Name)
 	}
 	switch c.log {
@@ -296,6 +300,8 @@ func (c *changes) extend(fields []Field) []Field {
 	case filePlace:
 		of("file", event.Text, "the file of the log that the change is in")
 		of("pos", event.Int, "the change's place in that file")
+	case textPlace:
+		of("position", event.Text, "the change's place in the log; rows of a bootstrap have none")
 	}
 	return append(fields, Field{Field: at, Note: "when the database made the change"},
 		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "set by brine from the operation: true if the change is a delete"})
@@ -334,8 +340,11 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 		return "envelope: { form: canal, ties: accept }    # its times are whole seconds: of two records in the same second the last " +
 			"applied wins", e
 	case event.Maxwell:
-		return "envelope: { form: maxwell, ties: accept }  # its times are whole seconds: of two changes in the same second the last " +
-			"applied wins", e
+		if c.log == textPlace {
+			return "envelope: maxwell", e
+		}
+		return "envelope: { form: maxwell, ties: accept }  # its times are whole seconds, and those of a bootstrap when it read the row: " +
+			"better let Maxwell write positions (output_binlog_position)", e
 	}
 	if c.whole {
 		return "envelope: debezium          # each change in the sample includes the whole row before it", e

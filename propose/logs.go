@@ -87,6 +87,7 @@ func mysqlFields(types json.RawMessage) (out []event.Field) {
 type maxwellRecord struct {
 	Database, Table, Type string
 	Ts                    int64
+	Position              string
 	Data                  json.RawMessage
 }
 
@@ -99,7 +100,7 @@ func maxwell(value []byte) (r maxwellRecord, ok bool) {
 		slices.Contains([]string{"insert", "update", "delete", "bootstrap-insert"}, r.Type)
 }
 
-// ofMaxwell extracts rows from the records, and the primary key from the records' keys.
+// ofMaxwell extracts rows from the records, the primary key from the records' keys, and whether all changes have their position in the log.
 func (e *encoding) ofMaxwell(raw []event.Record) {
 	e.changes = &changes{form: event.Maxwell, whole: true}
 	e.objects = func(value []byte, each func([]byte)) {
@@ -107,14 +108,18 @@ func (e *encoding) ofMaxwell(raw []event.Record) {
 			each(r.Data)
 		}
 	}
+	e.changes.log = textPlace
 	for i := range raw {
+		if r, ok := maxwell(raw[i].Value); ok && r.Position == "" && r.Type != "bootstrap-insert" {
+			e.changes.log = noPlace
+		}
+		if e.changes.key != nil {
+			continue
+		}
 		for _, name := range keyOf(raw[i].Key) {
 			if column, ok := strings.CutPrefix(name, "pk."); ok {
 				e.changes.key = append(e.changes.key, column)
 			}
-		}
-		if e.changes.key != nil {
-			break
 		}
 	}
 }
@@ -129,15 +134,21 @@ func (c *changes) versions(s *sample, entity int) (out []Version) {
 	case lsnPlace:
 		at := s.field(c.place[0])
 		ties("lsn("+c.place[0]+")", func(i int) int64 { return s.events[i].Values[at].Int() })
-	case filePlace:
-		file, pos, places := s.field(c.place[0]), s.field(c.place[1]), map[string]int64{}
+	case filePlace, textPlace:
+		places := map[string]int64{}
 		ties("binlog("+strings.Join(c.place, ", ")+")", func(i int) int64 {
-			place := s.cells[file][i] + " " + s.cells[pos][i]
+			place := ""
+			for _, name := range c.place {
+				place += " " + s.cells[s.field(name)][i]
+			}
 			if _, ok := places[place]; !ok {
 				places[place] = int64(len(places))
 			}
 			return places[place]
 		})
+	}
+	if c.log == textPlace {
+		return out // Maxwell's times would also have to be accepted by name
 	}
 	at := s.field(c.at)
 	ties(c.at, func(i int) int64 { return s.events[i].Values[at].Int() })

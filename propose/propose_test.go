@@ -89,6 +89,11 @@ func TestGolden(t *testing.T) {
 			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":1,"commit":true,"data":{"id":1,"user":"u1","total":9.5}}`,
 			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":2,"commit":true,"data":{"id":2,"user":"u1","total":9.5}}`,
 			`{"database":"shop","table":"orders","type":"update","ts":1700000001,"xid":3,"commit":true,"data":{"id":1,"user":"u2","total":9.5},"old":{"user":"u1"}}`), 100),
+		"maxwell_positions": of("shop.orders", "", lines(
+			`{"database":"shop","table":"orders","type":"bootstrap-start","ts":1700000000,"data":{}}`,
+			`{"database":"shop","table":"orders","type":"bootstrap-insert","ts":1700000000,"data":{"id":1,"user":"u1","total":9.5}}`,
+			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":2,"commit":true,"position":"bin.000006:800911","data":{"id":2,"user":"u1","total":9.5}}`,
+			`{"database":"shop","table":"orders","type":"update","ts":1700000001,"xid":3,"xoffset":0,"position":"bin.000006:801911","data":{"id":1,"user":"u2","total":9.5},"old":{"user":"u1"}}`), 100),
 		"postgres": of("shop.orders", "", lines(
 			`{"before":null,"after":{"id":1,"user":"u1"},"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"last","lsn":24023100,"xmin":null},"op":"r","ts_ms":1700000000123}`,
 			`{"before":{"id":1,"user":"u1"},"after":{"id":1,"user":"u2"},"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"false","lsn":24023128,"xmin":null},"op":"u","ts_ms":1700000000124}`,

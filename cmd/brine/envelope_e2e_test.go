@@ -5,7 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,15 +118,37 @@ func debeziumRecords(changes []tableChange) (records [][]byte) {
 		[]byte(`{"status":"END","id":"7","ts_ms":1357000000000,"event_count":1,"data_collections":[]}`))
 }
 
-// maxwellRecords returns the changes as Maxwell publishes them.
+// maxwellRecords returns the changes as Maxwell publishes them, and two more bootstraps, each of which reads the table in the midst of them. As
+// always in bootstraps, rows have no position, and times that are later than those of changes that were queued meanwhile.
 func maxwellRecords(changes []tableChange) (records [][]byte) {
 	plain := func(price string) string { return price }
-	records = append(records, []byte(`{"database":"shop","table":"orders","type":"bootstrap-start","ts":1357000000,"data":{}}`))
-	for _, c := range changes {
+	mark := func(kind string) {
+		records = append(records, fmt.Appendf(nil, `{"database":"shop","table":"orders","type":"bootstrap-%s","ts":1357000000,"data":{}}`, kind))
+	}
+	read := func(row *tableRow) {
+		records = append(records, fmt.Appendf(nil, `{"database":"shop","table":"orders","type":"bootstrap-insert","ts":1367000000,"data":%s}`, row.json(plain)))
+	}
+	now := map[string]*tableRow{}
+	mark("start")
+	for i, c := range changes {
+		if c.before != nil {
+			delete(now, c.before.id)
+		}
+		if c.after != nil {
+			now[c.after.id] = c.after
+		}
+		if i == len(changes)/2 || i == 2*len(changes)/3 {
+			mark("start")
+			for _, id := range slices.Sorted(maps.Keys(now)) {
+				read(now[id])
+			}
+			mark("complete")
+		}
 		kind, row, old := "update", c.after, ""
 		switch {
 		case c.snapshot:
-			kind = "bootstrap-insert"
+			read(row)
+			continue
 		case c.before == nil:
 			kind = "insert"
 		case c.after == nil:
@@ -132,8 +156,8 @@ func maxwellRecords(changes []tableChange) (records [][]byte) {
 		default:
 			old = fmt.Sprintf(`,"old":{%s}`, strings.Join(changedColumns(c), ","))
 		}
-		records = append(records, fmt.Appendf(nil, `{"database":"shop","table":"orders","type":%q,"ts":%d,"xid":1,"commit":true,"data":%s%s}`,
-			kind, c.at/1000, row.json(plain), old))
+		records = append(records, fmt.Appendf(nil, `{"database":"shop","table":"orders","type":%q,"ts":%d,"xid":1,"commit":true,`+
+			`"position":"bin.%06d:%d","data":%s%s}`, kind, c.at/1000, 99998+i/50, 4+200*(i%50), row.json(plain), old))
 	}
 	return append(records, []byte(`{"database":"shop","table":"orders","type":"table-alter","ts":1357000000000,"sql":"…"}`))
 }
@@ -224,7 +248,8 @@ func TestChangeDataEndToEnd(t *testing.T) {
 	}{
 		{"debezium", debeziumRecords(changes), nil, "map[heartbeat:1 schema_change:1 tombstone:%d transaction:1]"},
 		{"maxwell", maxwellRecords(changes), []string{"envelope: debezium", "envelope: maxwell", "{ type: time_ms, path: $source.ts_ms }",
-			"{ type: time_s, path: $ts }", decimal, "price: { type: text, from: number }"}, "map[bootstrap:1 schema_change:1]"},
+			"{ type: text, path: $position }", "version: at", "version: binlog(at)", "nulls: delete", "nulls: merge",
+			decimal, "price: { type: text, from: number }"}, "map[bootstrap:5 schema_change:1]"},
 		{"canal", canalRecords(changes), []string{"envelope: debezium", "envelope: { form: canal, ties: accept }",
 			"{ type: time_ms, path: $source.ts_ms }", "{ type: time_ms, path: $es }", decimal, "price: text",
 			"nulls: delete", "nulls: merge"}, "map[schema_change:1]"},

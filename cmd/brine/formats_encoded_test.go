@@ -140,7 +140,8 @@ func maxwellOrders() published {
 	out := logged(orderOf("maxwell", "maxwell"), " gone:false id:1 status:sent total:9.00")
 	change := func(kind string, second, id int64, status, total, old string) {
 		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt + second*1000), value: fmt.Appendf(nil,
-			`{"database":"shop","table":"orders","type":%q,"ts":%d,"xid":5,"data":{"id":%d,"status":%q,"total":%s}%s}`, kind, orderedAt/1000+second, id, status, total, old)})
+			`{"database":"shop","table":"orders","type":%q,"ts":%d,"xid":5,"position":"binlog.000007:%d","data":{"id":%d,"status":%q,"total":%s}%s}`,
+			kind, orderedAt/1000+second, 100+second, id, status, total, old)})
 	}
 	for id := int64(1); id <= 3; id++ {
 		change("insert", 0, id, "new", "9.50", "")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -150,6 +151,15 @@ func maxwellParcels() (out []sent) {
 	return append(out, sent{time: at, value: fmt.Appendf(nil, `{"database":"shop","table":"parcels","type":"table-alter","ts":%d,"sql":"alter"}`, at.UnixMilli())})
 }
 
+// withPositions returns Maxwell's records as it writes them with output_binlog_position.
+func withPositions(records []sent) []sent {
+	for i := range records {
+		position := fmt.Appendf(nil, `"position":"binlog.000007:%d","xid"`, 100*(i+1))
+		records[i].value = bytes.Replace(records[i].value, []byte(`"xid"`), position, 1)
+	}
+	return records
+}
+
 // compactedParcels returns records of a compacted topic, with keys of a form: twelve parcels, of which four are deleted.
 func compactedParcels(key string) (out []sent) {
 	for n := range 40 {
@@ -204,6 +214,8 @@ func TestInitOfFormats(t *testing.T) {
 			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 12},
 		"maxwell": {nil, maxwellParcels(), []string{"envelope: { form: maxwell, ties: accept }", `changed_at: { type: time_s, path: ["$ts"] }`, "version: changed_at",
 			"key: md5(id, 4) + asc(id)"}, 12},
+		"maxwell with positions": {nil, withPositions(maxwellParcels()), []string{"envelope: maxwell", `position: { type: text, path: ["$position"] }`,
+			"version: binlog(position)", "key: md5(id, 4) + asc(id)"}, 12},
 		"avro by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(avroParcel(0, 0, 0, 0, 1)), []string{"format: avro", "url: ", "at: time_ms",
 			"weight: float", "city: { type: text, path: [to, city] }", "tags: json", "version: at"}, 12},
 		"avro without logical types": {[]string{"--schema", filepath.Join(dir, "plain.avsc")}, encodedParcels(func(id string, at int64, _ int) []byte {
