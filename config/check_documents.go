@@ -207,7 +207,7 @@ func (l *loader) checkCommandRecords(p *Pipeline, setting string) bool {
 		return false
 	}
 	switch {
-	case p.Format != "json" || p.framed() || p.Envelope.Form != "" || p.imaged():
+	case p.Format != "json" || p.values.framed() || p.Envelope.Form != "" || p.imaged():
 		return problem(CommandsCode, "a command is one plain JSON object, but the pipeline's records are in another format or wrapped",
 			"publish changes as plain JSON, format: json, or remove the commands")
 	case p.Changes != changesPartial:

@@ -24,8 +24,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 	}
 	l.checkTopics(c, p, setting)
 	l.checkFields(p, setting)
-	l.checkFormat(c, p, setting)
-	l.checkKeyFormat(c, p, setting)
+	l.checkFormats(c, p, setting)
 	l.checkExpressions(p, setting)
 	l.checkOwnVersion(p, setting)
 	l.checkVersion(p, setting)

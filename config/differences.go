@@ -130,8 +130,8 @@ func (d *differ) followed(def *definition, setting string) bool {
 	return def.secret && was == now && strings.Contains(was, "${"+filePrefix)
 }
 
-// EachMeant calls each for all settings of the pipeline and of the tables and indexes that it writes, and for the checksum of its schema
-// file. These include everything that determines what becomes of its records.
+// EachMeant calls each for all settings of the pipeline and of the tables and indexes that it writes, and for the checksums of its
+// schema files. These include everything that determines what becomes of its records.
 func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
 	eachSetting(reflect.ValueOf(p).Elem(), "pipelines.<name>", join("pipelines", p.Name), each)
 	for _, t := range p.config.Tables {
@@ -144,8 +144,11 @@ func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
 			eachSetting(reflect.ValueOf(x).Elem(), "indexes.<name>", join("indexes", x.Name), each)
 		}
 	}
-	if p.SchemaFile != "" {
-		each("pipelines.<name>", "schema", join("pipelines", p.Name)+".schema", fmt.Sprint(p.schemaSum))
+	for _, e := range []*encoding{&p.values, &p.keys} {
+		if e.file != "" {
+			name := e.prefix + "schema"
+			each("pipelines.<name>", name, join("pipelines", p.Name)+"."+name, fmt.Sprint(e.sum))
+		}
 	}
 }
 
@@ -182,10 +185,15 @@ func eachSetting(v reflect.Value, section, at string, each func(section, name, s
 func (d *differ) schemas() {
 	for _, p := range d.old.Pipelines {
 		now := d.new.Pipeline(p.Name)
-		if now == nil || now.SchemaFile != p.SchemaFile || now.schemaSum == p.schemaSum {
+		if now == nil {
 			continue
 		}
-		d.add("pipelines.<name>", "schema", join("pipelines", p.Name)+".schema", []string{p.Name}, p.SchemaFile, p.SchemaFile+", changed")
+		for _, e := range [][2]*encoding{{&p.values, &now.values}, {&p.keys, &now.keys}} {
+			if was, is := e[0], e[1]; was.file == is.file && was.sum != is.sum {
+				name := was.prefix + "schema"
+				d.add("pipelines.<name>", name, join("pipelines", p.Name)+"."+name, []string{p.Name}, was.file, was.file+", changed")
+			}
+		}
 	}
 }
 

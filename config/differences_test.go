@@ -121,10 +121,11 @@ kafka: { brokers: [localhost:9092] }
 hbase: { connect: "rpc://localhost:16000" }
 tables: { t: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } } }
 pipelines:
-  p: { topic: p, format: protobuf, schema: p.proto, fields: { id: text, n: int }, rows: [ { table: t, set: { "e:n": n } } ] }
+  p: { topic: p, format: protobuf, schema: p.proto, key_format: avro, key_schema: k.avsc, fields: { id: text, n: int }, rows: [ { table: t, set: { "e:n": n } } ] }
 `)
 	write("p.proto", "syntax = \"proto3\";\nimport \"q.proto\";\nmessage P { string id = 1; int64 n = 2; Q q = 3; }\n")
 	write("q.proto", "syntax = \"proto3\";\nmessage Q { string a = 1; }\n")
+	write("k.avsc", `"string"`)
 	load := func() *Config {
 		cfg, problems := Load(filepath.Join(dir, "brine.yaml"), os.LookupEnv)
 		if err := problems.Err(); err != nil {
@@ -139,5 +140,10 @@ pipelines:
 	write("q.proto", "syntax = \"proto3\";\nmessage Q { string a = 1; string b = 2; }\n")
 	if d := Differences(old, load()); len(d) != 1 || d[0].Setting != "pipelines.p.schema" {
 		t.Errorf("another import is %v", d)
+	}
+	old = load()
+	write("k.avsc", `"long"`)
+	if d := Differences(old, load()); len(d) != 1 || d[0].Setting != "pipelines.p.key_schema" {
+		t.Errorf("another schema of keys is %v", d)
 	}
 }

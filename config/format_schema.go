@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"brine/event"
 	"brine/event/avro"
@@ -21,40 +20,35 @@ const formatAvro = "avro"
 // frameNone is the framing none: the schema is a file, and nothing precedes the value in a record.
 const frameNone = "none"
 
-func (l *loader) checkAvro(c *Config, p *Pipeline, setting string) {
-	if p.SchemaFile == "" {
-		switch {
-		case p.Framing != frameNone:
-			l.fault(setting+".framing", Unused, "applies only to records whose schema is a file",
-				"write schema: FILE.avsc, or move it to registry.framing")
-		case c.Schemas.URL == "":
-			l.fault(setting+".format", Missing, "avro cannot be read without a schema",
-				"write schema: FILE.avsc, or registry: { url: … } if the records are framed for a schema registry")
+func (l *loader) checkAvro(c *Config, e *encoding, setting string) {
+	of := setting + "." + e.prefix
+	if e.file == "" {
+		if e.framed() {
+			l.fault(of+"framing", Unused, "applies only to "+e.records()+" whose schema is a file",
+				"write "+e.prefix+"schema: FILE.avsc, or move it to registry.framing")
+			return
 		}
-		p.format = avro.Registered(registry.Framing(c.Schemas.Framing), &schemas{config: c})
+		l.readRegistered(c, e, setting, "FILE.avsc", func(f registry.Framing, s *schemas) event.Format { return avro.Registered(f, s) })
 		return
 	}
-	file := l.beside(p.SchemaFile)
-	p.schemaAt = file
-	text, err := os.ReadFile(file)
+	e.path = l.beside(e.file)
+	text, err := os.ReadFile(e.path)
 	if err != nil {
-		l.fault(setting+".schema", Unreadable, file+" cannot be read: "+reason(err), "write the path of an .avsc file, from where "+
+		l.fault(of+"schema", Unreadable, e.path+" cannot be read: "+reason(err), "write the path of an .avsc file, from where "+
 			filepath.Base(l.file)+" lies")
 		return
 	}
-	p.schemaSum = sha256.Sum256(text)
+	e.sum = sha256.Sum256(text)
 	schema, err := avro.Parse(string(text))
 	if err != nil {
-		l.fault(setting+".schema", Unreadable, file+lineOf(err, text)+" is not an Avro schema: "+err.Error(), "fix the file: brine reads what "+
+		l.fault(of+"schema", Unreadable, e.path+lineOf(err, text)+" is not an Avro schema: "+err.Error(), "fix the file: brine reads what "+
 			"Avro's own tools accept, with all types in one file")
 		return
 	}
-	if p.format = avro.Bare(schema); p.Framing != frameNone {
-		p.format = avro.Framed(registry.Framing(p.Framing), schema)
+	if e.reads = avro.Bare(schema); e.framed() {
+		e.reads = avro.Framed(registry.Framing(e.framing), schema)
 	}
-	if p.Envelope.Form == "" { // otherwise fields are those of the row within
-		l.compareAvro(schema, p, setting+".fields")
-	}
+	l.compareAvro(schema, e.fields, setting+".fields")
 }
 
 // lineOf returns the line of a JSON syntax error, as :7, or "" for other errors.
@@ -67,20 +61,16 @@ func lineOf(err error, text []byte) string {
 	return ":" + strconv.Itoa(1+bytes.Count(text[:min(len(text), int(broken.Offset))], []byte("\n")))
 }
 
-// compareAvro compares the declared fields with those of the schema's file. A missing field may come with a later schema.
-func (l *loader) compareAvro(schema *avro.Schema, p *Pipeline, setting string) {
-	for _, f := range p.Schema().Fields {
-		if f.Type == 0 || f.Made || f.Name == p.Images.Deleted || strings.HasPrefix(f.Keys()[0], "$") { // already reported, or outside the value
-			continue
-		}
+// compareAvro compares declared fields with those of the schema's file. A missing field may come with a later schema.
+func (l *loader) compareAvro(schema *avro.Schema, fields []event.Field, setting string) {
+	for _, f := range fields {
 		at := join(setting, f.Name)
 		switch there, err := schema.Fits(f); {
 		case err != nil:
 			what, fix := advise(err, "")
 			l.fault(at, FieldTypes, what, fix)
 		case !there:
-			l.warn(at, UnknownField, "the schema has nothing at "+strings.Join(f.Keys(), ".")+", so the field is always null",
-				"fix its path, or remove the field")
+			l.warn(at, UnknownField, "the schema has nothing at "+f.Where()+", so the field is always null", "fix its path, or remove the field")
 		}
 	}
 }
@@ -93,16 +83,14 @@ type SchemaDifference struct {
 	Fix    string
 }
 
-// Registered reports whether each of the pipeline's records names its own schema.
-func (p *Pipeline) Registered() bool {
-	return p.SchemaFile == "" && (p.Format == formatAvro || p.Format == formatProtobuf)
-}
-
-// CompareSchema compares the declared fields with a schema that records are to be written with. Of a Protobuf file with several messages it
-// uses the first that has all fields, else the first.
-func (p *Pipeline) CompareSchema(s *registry.Schema) []SchemaDifference {
-	fields := p.Schema().Declared()
-	if p.Format == formatAvro {
+// CompareSchema compares the fields declared in a part of the records with a schema that it is to be written with. Of a Protobuf file with
+// several messages it uses the first that has all fields, else the first.
+func (p *Pipeline) CompareSchema(part registry.Part, s *registry.Schema) []SchemaDifference {
+	e, fields := p.encoded(part), p.Schema().Declared()
+	if part == registry.Key {
+		fields = p.Schema().DeclaredInKeys()
+	}
+	if e.format == formatAvro {
 		parsed, err := avro.FromRegistry(s)
 		if err != nil {
 			return unusable(err)
@@ -153,10 +141,10 @@ func compareFields(fields []event.Declared, of func(event.Field) (there bool, un
 			out = append(out, SchemaDifference{f.Name, true, unfit, fix})
 		case there:
 		case f.Needed:
-			out = append(out, SchemaDifference{f.Name, true, "the schema has nothing at " + strings.Join(f.Keys(), ".") +
+			out = append(out, SchemaDifference{f.Name, true, "the schema has nothing at " + f.Where() +
 				", and without it no record can be processed", "fix its path"})
 		default:
-			out = append(out, SchemaDifference{f.Name, false, "the schema has nothing at " + strings.Join(f.Keys(), ".") +
+			out = append(out, SchemaDifference{f.Name, false, "the schema has nothing at " + f.Where() +
 				", so the field is null in all its records", "fix its path, or remove the field"})
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"sync"
 
 	"brine/event"
-	"brine/event/avro"
 	"brine/event/csv"
 	"brine/event/protobuf"
 	"brine/registry"
@@ -25,66 +25,122 @@ const (
 	formatRaw      = "raw"
 )
 
-// checkFormat checks how the pipeline's records are encoded, and creates the format that reads them.
-func (l *loader) checkFormat(c *Config, p *Pipeline, setting string) {
+// encoding is how a part of the records, their values or their keys, is encoded.
+type encoding struct {
+	part                           registry.Part
+	format, file, message, framing string // the settings, named below
+	prefix                         string // of their names
+
+	reads  event.Format      // nil: JSON objects, or a key as a text
+	path   string            // of the schema's file
+	sum    [sha256.Size]byte // of the file and its imports
+	fields []event.Field     // declared in this part, by what the file is compared with
+}
+
+// encoded returns how a part of the pipeline's records is encoded, as far as settings say.
+func (p *Pipeline) encoded(part registry.Part) encoding {
+	if part == registry.Key {
+		return encoding{part: part, format: p.KeyFormat, file: p.KeySchema, message: p.KeyMessage, framing: p.KeyFraming, prefix: "key_"}
+	}
+	return encoding{part: part, format: p.Format, file: p.SchemaFile, message: p.Message, framing: p.Framing}
+}
+
+// framed reports whether a header that is skipped precedes each value, or key.
+func (e *encoding) framed() bool { return e.framing != "" && e.framing != frameNone }
+
+// registered reports whether each value, or key, names its own schema.
+func (e *encoding) registered() bool {
+	return e.file == "" && (e.format == formatAvro || e.format == formatProtobuf)
+}
+
+// Registered reports whether each value, or each key, of the pipeline's records names its own schema.
+func (p *Pipeline) Registered(part registry.Part) bool {
+	e := p.encoded(part)
+	return e.registered()
+}
+
+// checkFormats checks how the pipeline's records are encoded, and creates the formats that read them.
+func (l *loader) checkFormats(c *Config, p *Pipeline, setting string) {
+	p.values, p.keys = p.encoded(registry.Value), p.encoded(registry.Key)
 	l.checkUsesOfFormat(p, setting)
-	switch p.Format {
-	case formatJSON, formatArray:
-		if p.format = nil; p.Format == formatArray || p.framed() {
-			p.format = event.JSONFormat{Array: p.Format == formatArray}
+	for _, f := range p.Schema().Fields {
+		switch {
+		case f.Type == 0 || f.Name == p.Images.Deleted: // reported already, or not of the record
+		case f.OfValue():
+			p.values.fields = append(p.values.fields, f)
+		case f.OfKey():
+			p.keys.fields = append(p.keys.fields, f)
 		}
-		if p.framed() {
-			p.format = registry.Unframed(registry.Framing(p.Framing), p.format)
+	}
+	if p.Envelope.Form != "" {
+		p.values.fields = nil // they are those of the row within
+	}
+	for _, e := range []*encoding{&p.values, &p.keys} {
+		l.checkEncoding(c, p, e, setting)
+	}
+}
+
+// checkEncoding creates the format that reads a part of the records.
+func (l *loader) checkEncoding(c *Config, p *Pipeline, e *encoding, setting string) {
+	of := setting + "." + e.prefix
+	switch e.format {
+	case formatJSON, formatArray:
+		if array := e.format == formatArray; array || e.framed() || e.part == registry.Key {
+			e.reads = event.JSONFormat{Array: array}
+		}
+		if e.framed() {
+			e.reads = registry.Unframed(registry.Framing(e.framing), e.reads)
 		}
 	case formatCSV:
 		l.checkCSV(p, setting)
 	case formatRaw:
-		p.format = event.Raw{}
+		e.reads = event.Raw{}
 		l.checkValueFields(p, nil, setting)
 	case formatProtobuf:
-		l.checkProtobuf(c, p, setting)
+		l.checkProtobuf(c, e, setting)
 		return
 	case formatAvro:
-		if p.Message != "" {
-			l.fault(setting+".message", Unused, "does nothing for records of format avro", "remove it")
+		if e.message != "" {
+			l.fault(of+"message", Unused, "does nothing for "+e.records()+" of format avro", "remove it")
 		}
-		l.checkAvro(c, p, setting)
+		l.checkAvro(c, e, setting)
 		return
 	}
-	if p.SchemaFile != "" {
-		l.fault(setting+".schema", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: avro or protobuf")
+	if e.file != "" {
+		l.fault(of+"schema", Unused, "does nothing for "+e.records()+" of format "+e.format,
+			"remove it, or write "+e.prefix+"format: avro or protobuf")
 	}
-	if p.Message != "" {
-		l.fault(setting+".message", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: protobuf")
-	}
-}
-
-// checkKeyFormat creates the format that reads the pipeline's keys.
-func (l *loader) checkKeyFormat(c *Config, p *Pipeline, setting string) {
-	switch p.KeyFormat {
-	case formatJSON:
-		p.ofKeys = event.JSONFormat{}
-	case formatAvro:
-		p.ofKeys = avro.Registered(registry.Framing(c.Schemas.Framing), &schemas{config: c})
-	case formatProtobuf:
-		p.ofKeys = protobuf.Registered(registry.Framing(c.Schemas.Framing), &schemas{config: c})
-	}
-	if p.decodesKeys() && c.Schemas.URL == "" {
-		l.fault(setting+".key_format", Missing, p.KeyFormat+" cannot be read without a schema",
-			"write registry: { url: … } if the keys are framed for a schema registry")
+	if e.message != "" {
+		l.fault(of+"message", Unused, "does nothing for "+e.records()+" of format "+e.format, "remove it, or write "+e.prefix+"format: protobuf")
 	}
 }
 
-// framed reports whether a header that is skipped precedes each of the pipeline's records.
-func (p *Pipeline) framed() bool { return p.Framing != "" && p.Framing != frameNone }
+// records names the part, for people.
+func (e *encoding) records() string {
+	if e.part == registry.Key {
+		return "keys"
+	}
+	return "records"
+}
+
+// readRegistered creates the format of records that name their schemas.
+func (l *loader) readRegistered(c *Config, e *encoding, setting, file string, reads func(registry.Framing, *schemas) event.Format) {
+	if c.Schemas.URL == "" {
+		l.fault(setting+"."+e.prefix+"format", Missing, e.format+" cannot be read without a schema",
+			"write "+e.prefix+"schema: "+file+", or registry: { url: … } if the "+e.records()+" are framed for a schema registry")
+	}
+	e.reads = reads(registry.Framing(c.Schemas.Framing), &schemas{config: c})
+}
 
 // checkUsesOfFormat checks settings that apply only to some formats.
 func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 	framed := []string{formatJSON, formatArray, formatAvro}
-	if p.framed() && !slices.Contains(framed, p.Format) {
-		l.fault(setting+".framing", Unused, "does nothing for records of format "+p.Format, "remove it")
+	for _, e := range []*encoding{&p.values, &p.keys} {
+		if e.framed() && !slices.Contains(framed, e.format) {
+			l.fault(setting+"."+e.prefix+"framing", Unused, "does nothing for "+e.records()+" of format "+e.format, "remove it")
+		}
 	}
-	if l.has(setting+".breaking_schema") && (p.SchemaFile != "" || p.Format != formatAvro && p.Format != formatProtobuf) {
+	if l.has(setting+".breaking_schema") && !p.values.registered() && !p.keys.registered() {
 		l.fault(setting+".breaking_schema", Unused, "does nothing if records do not name their schemas", "remove it")
 	}
 	if p.Format != formatCSV && len(p.CSV.Columns) > 0 {
@@ -94,7 +150,7 @@ func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 		l.fault(setting+".envelope", EnvelopeCode, "wraps rows in records that are one JSON object, but the format is "+p.Format,
 			"remove one of the two")
 	}
-	if p.Format == formatJSON && !p.framed() {
+	if p.Format == formatJSON && !p.values.framed() {
 		return
 	}
 	for i := range p.Rows {
@@ -123,7 +179,7 @@ func (l *loader) checkCSV(p *Pipeline, setting string) {
 		l.fault(setting+".csv.separator", Type, quote(s)+" cannot separate values", "write one character, such as \",\", \";\" or \"\\t\"")
 		return
 	}
-	p.format = csv.Format{Columns: p.CSV.Columns, Separator: p.CSV.Separator[0]}
+	p.values.reads = csv.Format{Columns: p.CSV.Columns, Separator: p.CSV.Separator[0]}
 	l.checkValueFields(p, p.CSV.Columns, setting)
 }
 
@@ -145,33 +201,27 @@ func (l *loader) checkValueFields(p *Pipeline, columns []string, setting string)
 	}
 }
 
-func (l *loader) checkProtobuf(c *Config, p *Pipeline, setting string) {
-	if p.SchemaFile == "" {
-		if p.Message != "" {
-			l.fault(setting+".message", Unused, "needs a schema file, but each record names its own message",
-				"remove it, or write schema: FILE.proto")
+func (l *loader) checkProtobuf(c *Config, e *encoding, setting string) {
+	of := setting + "." + e.prefix
+	if e.file == "" {
+		if e.message != "" {
+			l.fault(of+"message", Unused, "needs a schema file, but each record names its own message",
+				"remove it, or write "+e.prefix+"schema: FILE.proto")
 		}
-		if c.Schemas.URL == "" {
-			l.fault(setting+".format", Missing, "protobuf cannot be read without a schema",
-				"write schema: FILE.proto, or registry: { url: … } if the records are framed for a schema registry")
-		}
-		p.format = protobuf.Registered(registry.Framing(c.Schemas.Framing), &schemas{config: c})
+		l.readRegistered(c, e, setting, "FILE.proto", func(f registry.Framing, s *schemas) event.Format { return protobuf.Registered(f, s) })
 		return
 	}
-	p.schemaAt = l.beside(p.SchemaFile)
-	s, err := protobuf.CompileFile(p.schemaAt)
+	e.path = l.beside(e.file)
+	s, err := protobuf.CompileFile(e.path)
 	if err != nil {
 		what, fix := advise(err, "check whether protoc compiles it")
-		l.fault(setting+".schema", Unreadable, what, fix)
+		l.fault(of+"schema", Unreadable, what, fix)
 		return
 	}
-	p.schemaSum = s.Sum
-	m := l.message(s, p, setting)
-	if m == nil {
-		return
-	}
-	if p.format = m; p.Envelope.Form == "" { // otherwise fields are those of the row within
-		l.checkAgainst(m, p, setting)
+	e.sum = s.Sum
+	if m := l.message(s, e, of); m != nil {
+		e.reads = m
+		l.checkAgainst(m, e.fields, setting)
 	}
 }
 
@@ -183,33 +233,28 @@ func (l *loader) beside(path string) string {
 	return filepath.Join(filepath.Dir(l.file), path)
 }
 
-// message finds the message type of the records.
-func (l *loader) message(s *protobuf.Schema, p *Pipeline, setting string) *protobuf.Message {
+// message finds the message type of the records. The settings begin with of.
+func (l *loader) message(s *protobuf.Schema, e *encoding, of string) *protobuf.Message {
 	names := s.Messages()
-	switch m := s.Message(p.Message); {
+	switch m := s.Message(e.message); {
 	case len(names) == 0:
-		l.fault(setting+".schema", UnknownField, p.SchemaFile+" declares no message", "name the file that declares the records' message")
-	case p.Message == "" && len(names) == 1:
+		l.fault(of+"schema", UnknownField, e.file+" declares no message", "name the file that declares the "+e.records()+"' message")
+	case e.message == "" && len(names) == 1:
 		return s.Message(names[0])
-	case p.Message == "":
-		l.fault(setting+".schema", Missing, p.SchemaFile+" declares several messages", "write message: with one of "+some(names))
+	case e.message == "":
+		l.fault(of+"schema", Missing, e.file+" declares several messages", "write "+e.prefix+"message: with one of "+some(names))
 	case m == nil:
-		l.fault(setting+".message", UnknownField, p.SchemaFile+" has no message "+p.Message,
-			didYouMean(p.Message, shortNames(names), "it has "+some(names)))
+		l.fault(of+"message", UnknownField, e.file+" has no message "+e.message,
+			didYouMean(e.message, shortNames(names), "it has "+some(names)))
 	default:
 		return m
 	}
 	return nil
 }
 
-// checkAgainst checks the declared fields against those of the message.
-func (l *loader) checkAgainst(m *protobuf.Message, p *Pipeline, setting string) {
-	var fields []event.Field
-	for _, f := range p.Schema().Fields {
-		if f.Type != 0 && !f.Made && f.Name != p.Images.Deleted { // else it is reported already, or not of the record
-			fields = append(fields, f)
-		}
-	}
+// checkAgainst checks declared fields against those of the message.
+func (l *loader) checkAgainst(m *protobuf.Message, fields []event.Field, setting string) {
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f event.Field) bool { return len(f.Keys()) == 0 }) // reported already
 	for _, unfit := range m.Check(fields) {
 		fix := unfit.Fix
 		if unfit.Key != "" {
@@ -275,10 +320,11 @@ func (c *Config) WatchRegistry(hooks registry.Hooks) {
 
 // WrittenWith returns the id of the schema that a record of the pipeline names. ok is false if it names none that can be read.
 func (p *Pipeline) WrittenWith(rec *event.Record) (id registry.ID, ok bool) {
-	framing := registry.Framing(p.Framing)
+	e := p.encoded(registry.Value)
+	framing := registry.Framing(e.framing)
 	switch {
-	case p.framed():
-	case p.config != nil && p.SchemaFile == "" && (p.Format == formatAvro || p.Format == formatProtobuf):
+	case e.framed():
+	case p.config != nil && e.registered():
 		framing = registry.Framing(p.config.Schemas.Framing)
 	default:
 		return id, false

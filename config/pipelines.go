@@ -37,7 +37,7 @@ const (
 func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
 	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
-		Lateness: p.AllowedLateness, Format: p.format, Position: p.position(), KeyFormat: p.ofKeys,
+		Lateness: p.AllowedLateness, Format: p.values.reads, Position: p.position(), KeyFormat: p.keys.reads,
 		Images:     event.Images{Before: p.Images.Before, After: p.Images.After, Deleted: p.Images.Deleted},
 		Tombstones: p.tombstones()}
 	for i := range p.Fields {

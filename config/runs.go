@@ -173,14 +173,13 @@ func (p *Pipeline) Terms() (*contract.Terms, error) {
 	if e := out.Schema.Envelope; e != nil && e.Form == event.CanalProtobuf {
 		out.Format = contract.Protobuf // its messages are described by no setting
 	}
-	switch framed := p.Format == formatAvro || p.Format == formatProtobuf; {
-	case framed && p.SchemaFile == "":
-		out.Framing = p.config.Schemas.Framing
-	case p.framed():
-		out.Framing = p.Framing
-	}
-	if p.decodesKeys() {
-		out.KeyFraming = p.config.Schemas.Framing
+	for e, into := range map[*encoding]*string{&p.values: &out.Framing, &p.keys: &out.KeyFraming} {
+		switch {
+		case e.registered():
+			*into = p.config.Schemas.Framing
+		case e.framed():
+			*into = e.framing
+		}
 	}
 	k := &p.config.Kafka
 	for _, address := range k.Brokers {
@@ -190,11 +189,11 @@ func (p *Pipeline) Terms() (*contract.Terms, error) {
 		}
 		out.Servers = append(out.Servers, s)
 	}
-	if p.schemaAt == "" {
+	if p.values.path == "" {
 		return out, nil
 	}
-	text, err := os.ReadFile(p.schemaAt)
-	out.File, out.Text = filepath.Base(p.schemaAt), text
+	text, err := os.ReadFile(p.values.path)
+	out.File, out.Text = filepath.Base(p.values.path), text
 	return out, err
 }
 

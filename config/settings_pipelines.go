@@ -1,12 +1,10 @@
 package config
 
 import (
-	"crypto/sha256"
 	"regexp"
 	"time"
 
 	"brine/derive"
-	"brine/event"
 )
 
 // Pipeline is one of pipelines.
@@ -45,9 +43,16 @@ type Pipeline struct {
 	// `$`: `$op`, `$source.ts_ms`, and `$row`, the row's index in its record. Without it, records are rows.
 	Envelope Envelope `set:"envelope" example:"debezium"`
 	// Format of the records' keys, for fields taken from them (`$key.name`). `text`: no field is taken from within a key, and `$key` is the
-	// whole key. `json`: one JSON object per key. `avro` and `protobuf`: each key names its schema in the registry of the section `registry`,
-	// as values do; `$key` is then an Avro key that is a single value, such as a string. Fields of a missing key are null.
+	// whole key. `json`: one JSON object per key. `avro` and `protobuf`: as values of these formats, described by `key_schema` or, without it,
+	// by the schema in the registry that each key names; `$key` is then an Avro key that is a single value, such as a string. Fields of a
+	// missing key are null.
 	KeyFormat string `set:"key_format" default:"text" oneof:"text json avro protobuf"`
+	// File with the schema of the keys, like `schema`.
+	KeySchema string `set:"key_schema" example:"order_key.avsc"`
+	// What precedes each key with `key_format: json`, or with `key_format: avro` and a `key_schema` file, like `framing`.
+	KeyFraming string `set:"key_framing" default:"none" oneof:"none confluent apicurio apicurio8 apicurio_global apicurio8_global"`
+	// Name of the keys' message, if the file of `key_schema` declares several.
+	KeyMessage string `set:"key_message" example:"shop.OrderKey"`
 	// Fields to take from a record, by name, with their types. Brine ignores everything else in the record.
 	Fields []Field `set:"fields,required" example:"{ waybill: text, at: time_ms }"`
 	// Fields computed from others, by name, in this order. Each is a CEL expression over the fields of the record and the computed fields
@@ -119,13 +124,10 @@ type Pipeline struct {
 	one    bool    // stands for one of several topics; see On
 	match  *regexp.Regexp
 	rules  *derive.Rules
-	asked  []string     // the conditions of rows and documents, by setting
-	where  []Place      // of the expressions
-	format event.Format // nil: JSON
-	ofKeys event.Format // nil: text
-
-	schemaAt  string            // path of SchemaFile
-	schemaSum [sha256.Size]byte // of the file and its imports
+	asked  []string // the conditions of rows and documents, by setting
+	where  []Place  // of the expressions
+	values encoding
+	keys   encoding
 }
 
 // ReadTopic is one of a pipeline's topics. It may be written as the name alone.

@@ -97,7 +97,7 @@ func (s Schema) Declared() (out []Declared) {
 // DeclaredInKeys is Declared for the fields in keys.
 func (s Schema) DeclaredInKeys() (out []Declared) {
 	for i, f := range s.Fields {
-		if f.Place == InKey && f.Const.Null() && !f.Made {
+		if f.OfKey() {
 			out = append(out, Declared{Field: f, Needed: f.Default.Null() && slices.Contains(s.Needed, i)})
 		}
 	}

@@ -80,6 +80,9 @@ type Field struct {
 // OfValue reports whether the field is read from the record's value, at its Keys.
 func (f Field) OfValue() bool { return f.Place == InValue && f.Const.Null() && !f.Made }
 
+// OfKey reports whether the field is read from the record's key, at its Keys; none are all of the key.
+func (f Field) OfKey() bool { return f.Place == InKey && f.Const.Null() && !f.Made }
+
 // Keys returns the object keys from the root of the part of the record that holds the field down to the field.
 func (f Field) Keys() []string {
 	if len(f.Path) == 0 && f.Place == InValue {

@@ -154,8 +154,10 @@ func (c *checker) topics(ctx context.Context, p *config.Pipeline) error {
 
 // topic checks a pipeline's topic: its latest records, where its dead letters go, and whether deletes outlive its records.
 func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
-	if err := c.newest(ctx, p); err != nil {
-		return err
+	for _, part := range []registry.Part{registry.Value, registry.Key} {
+		if err := c.newest(ctx, p, part); err != nil {
+			return err
+		}
 	}
 	if err := c.records(ctx, p); err != nil {
 		return err
@@ -166,12 +168,15 @@ func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
 	return err
 }
 
-// newest compares a pipeline's fields with the newest schema of its topic, if records name their schemas.
-func (c *checker) newest(ctx context.Context, p *config.Pipeline) error {
-	if c.servers.Registry == nil || !p.Registered() {
+// newest compares a pipeline's fields with the newest schema of its topic's values, or keys, if each names its schema.
+func (c *checker) newest(ctx context.Context, p *config.Pipeline, part registry.Part) error {
+	if c.servers.Registry == nil || !p.Registered(part) {
 		return nil
 	}
-	setting, subject := "pipelines."+p.Name, p.Topic+"-value"
+	setting, subject, format := "pipelines."+p.Name, p.Topic+"-"+part.String(), ".format"
+	if part == registry.Key {
+		format = ".key_format"
+	}
 	s, err := c.servers.Registry.Newest(ctx, subject)
 	switch {
 	case err != nil:
@@ -182,12 +187,12 @@ func (c *checker) newest(ctx context.Context, p *config.Pipeline) error {
 			"register the schema; or ignore this, if the records use other subjects")
 		return nil
 	}
-	for _, d := range p.CompareSchema(s) {
+	for _, d := range p.CompareSchema(part, s) {
 		severity := config.Warning
 		if d.Breaks {
 			severity = config.Error
 		}
-		at := setting + ".format"
+		at := setting + format
 		if d.Field != "" {
 			at = setting + ".fields." + d.Field
 		}

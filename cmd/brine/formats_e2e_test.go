@@ -17,6 +17,7 @@ import (
 type published struct {
 	example
 	schemas   map[int]sr.Schema // in the registry, by id
+	keys      map[int]sr.Schema // those of keys
 	records   []sent
 	query     string
 	want      string // fields of each row; TOPIC stands for the topic
@@ -45,6 +46,9 @@ func TestFormatsEndToEnd(t *testing.T) {
 				registry := newSchemaRegistry(t)
 				for id, schema := range x.schemas {
 					registry.SeedSchema(j.topic+"-value", id, id, schema)
+				}
+				for id, schema := range x.keys {
+					registry.SeedSchema(j.topic+"-key", id, id, schema)
 				}
 				j.replace("http://localhost:8081", registry.URL())
 			}

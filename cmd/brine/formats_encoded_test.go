@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/avro"
 	"github.com/twmb/franz-go/pkg/sr"
 
@@ -73,30 +75,60 @@ func encodedFormats(t *testing.T) []published {
 		made(orderOf("avro-registry", "avro_registry"), byAvro(0, 0, 0, 0, 7), map[int]sr.Schema{7: {Schema: avsc}}),
 		made(orderOf("protobuf", "protobuf"), byProtobuf(), nil),
 		made(orderOf("protobuf-registry", "protobuf_registry"), byProtobuf(0, 0, 0, 0, 7, 0), map[int]sr.Schema{7: {Schema: proto, Type: sr.TypeProtobuf}}),
-		avroKeys(t, avsc, byAvro(0, 0, 0, 0, 7)), debeziumInAvro(t), maxwellOrders(), canalOrders(), canalPackets(),
+		avroKeys(t, byAvro(0, 0, 0, 0, 7), avsc), protobufKeys(byProtobuf(0, 0, 0, 0, 7, 0), proto),
+		debeziumInAvro(t), maxwellOrders(), canalOrders(), canalPackets(),
 	}
 }
 
-// avroKeys are orders whose keys are in Avro, some of which end by a record without a value.
-func avroKeys(t *testing.T, avsc string, encode func(someOrder) []byte) published {
+// endedOrders are orders, some of which end by a record without a value. Only its key names the order; one key has its schema in a header.
+func endedOrders(x example, encode func(someOrder) []byte, key func(id string) []byte, framed int) published {
+	out := published{example: x, query: "id=o1", want: "city:Oslo gone:false id:o1 status:sent total:9.00",
+		documents: "deleted:false id:o1 status:sent | deleted:true id:o2", dead: []string{"missing_field $key.id", "missing_field id", "undecodable $key"}}
+	for _, o := range someOrders {
+		out.records = append(out.records, sent{time: time.UnixMilli(o.at), key: key(o.id), value: encode(o)})
+	}
+	whole := key("o2")
+	out.records = append(out.records, sent{time: time.UnixMilli(orderedAt + 2000), key: whole[framed:], headers: []kafka.Header{{Key: "__key_schema_id", Value: whole[:framed]}}},
+		sent{time: time.UnixMilli(orderedAt), key: []byte("o1")}, sent{time: time.UnixMilli(orderedAt)})
+	return out
+}
+
+func avroKeys(t *testing.T, encode func(someOrder) []byte, avsc string) published {
 	t.Helper()
 	const text = `{"type":"record","name":"Key","fields":[{"name":"id","type":"string"}]}`
-	out := published{example: orderOf("avro-keys", "avro_keys"), schemas: map[int]sr.Schema{7: {Schema: avsc}, 8: {Schema: text}}, query: "id=o1",
-		want: "city:Oslo gone:false id:o1 status:sent total:9.00", documents: "deleted:false id:o1 status:sent | deleted:true id:o2",
-		dead: []string{"missing_field $key.id", "missing_field id", "undecodable $key"}}
-	record := func(id string, second int64, value []byte) {
+	out := endedOrders(orderOf("avro-keys", "avro_keys"), encode, func(id string) []byte {
 		key, err := avro.MustParse(text).AppendEncode([]byte{0, 0, 0, 0, 8}, map[string]any{"id": id})
 		if err != nil {
 			t.Fatal(err)
 		}
-		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt + second*1000), key: key, value: value})
-	}
-	for _, o := range someOrders {
-		record(o.id, (o.at-orderedAt)/1000, encode(o))
-	}
-	record("o2", 2, nil)
-	out.records = append(out.records, sent{time: time.UnixMilli(orderedAt), key: []byte("o1")}, sent{time: time.UnixMilli(orderedAt)})
+		return key
+	}, 5)
+	out.schemas, out.keys = map[int]sr.Schema{7: {Schema: avsc}}, map[int]sr.Schema{8: {Schema: text}}
 	return out
+}
+
+func protobufKeys(encode func(someOrder) []byte, proto string) published {
+	out := endedOrders(orderOf("protobuf-keys", "protobuf_keys"), encode, func(id string) []byte {
+		return append([]byte{0, 0, 0, 0, 8, 0}, testenv.Protobuf(3, id)...)
+	}, 6)
+	out.schemas = map[int]sr.Schema{7: {Schema: proto, Type: sr.TypeProtobuf}}
+	out.keys = map[int]sr.Schema{8: {Schema: `syntax = "proto3"; message Key { string id = 3; }`, Type: sr.TypeProtobuf}}
+	return out
+}
+
+// TestKeysAgainstTheNewestSchema checks that check compares fields in keys with the newest schema of the topic's keys.
+func TestKeysAgainstTheNewestSchema(t *testing.T) {
+	registry := newSchemaRegistry(t)
+	j := newJobOf(t, embeddedStack(t), orderOf("avro-keys", "avro_keys"))
+	j.replace("http://localhost:8081", registry.URL())
+	if out := j.must("check", "--connect", j.file); !strings.Contains(out, "has no subject "+j.topic+"-key") {
+		t.Errorf("check says of keys without a schema:\n%s", out)
+	}
+	registry.SeedSchema(j.topic+"-key", 1, 8, sr.Schema{Schema: `{"type":"record","name":"Key","fields":[{"name":"id","type":"long"}]}`})
+	want := "fields.id: it is long in the schema, but declared text; according to id 8 (" + j.topic + "-key v1), the newest schema"
+	if out, code := j.exit("check", "--connect", j.file); code == exitOK || !strings.Contains(out, want) {
+		t.Errorf("check exits with %d and does not say %q:\n%s", code, want, out)
+	}
 }
 
 // logged creates three rows of a table of orders, changes one and deletes one, and returns the rows and documents that are left.

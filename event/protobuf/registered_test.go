@@ -267,3 +267,55 @@ func TestRegisteredAllocatesNothing(t *testing.T) {
 		t.Errorf("%.1f allocations for ten events", n)
 	}
 }
+
+// Keys are read as values are, but their own headers name the schema and the message.
+func TestKeys(t *testing.T) {
+	a := newRegistry(t)
+	fields := declare(t, "id text\nn int")
+	for i := range fields {
+		fields[i].Place, fields[i].Path = event.InKey, []string{fields[i].Name}
+	}
+	order := body(t, firstText, "Order", `id:"a" n:3`)
+	id := binary.BigEndian.AppendUint32([]byte{0}, uint32(a.first))
+	schema, err := CompileText("order.proto", secondText, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := &single{schema: &registry.Schema{ID: registry.ID{Kind: registry.ContentID, Number: 5}, Type: registry.Protobuf, Text: firstText,
+		References: []registry.Reference{{Name: "common.proto", Text: commonText}}}}
+	content := event.Header{Key: "apicurio.key.contentId", Value: []byte{0, 0, 0, 0, 0, 0, 0, 5}}
+	for _, c := range []struct {
+		name    string
+		format  event.Format
+		key     []byte
+		headers []event.Header
+		want    string
+	}{
+		{"by its frame", Registered(registry.Confluent, a.client), frame(a.first, []byte{2, 2}, order), nil, "a 3"},
+		{"by its header", Registered(registry.Confluent, a.client), order,
+			[]event.Header{{Key: "__value_schema_id", Value: []byte{9}}, {Key: "__key_schema_id", Value: append(id, 2, 2)}}, "a 3"},
+		{"by Apicurio's headers", Registered(registry.Apicurio, one), order,
+			[]event.Header{content, {Key: "apicurio.protobuf.type", Value: []byte("Other")}, {Key: "apicurio.protobuf.type.key", Value: []byte("Order")}}, "a 3"},
+		{"by a file", schema.Message("Order"), body(t, secondText, "Order", `id:"b" n:4`), nil, "b 4"},
+		{"another magic byte", Registered(registry.Confluent, a.client), []byte{7, 0, 0, 0, 1, 0}, nil, "undecodable: field $key: the key begins with 070000000100"},
+		{"no key", Registered(registry.Confluent, a.client), nil, nil, "null null"},
+	} {
+		d := event.NewDecoder(event.Schema{Fields: append(fields, event.Field{Name: "gone", Type: event.Bool}), Version: -1, KeyFormat: c.format,
+			Tombstones: true, Images: event.Images{Deleted: "gone"}})
+		rec := &event.Record{Key: c.key, Headers: c.headers, Timestamp: 1e12}
+		if err := d.Resolve(t.Context(), rec); err != nil {
+			t.Fatal(err)
+		}
+		got, b := "", new(event.Batch)
+		if err := d.Decode(rec, b); err != nil {
+			got = err.Error()
+		} else if v := b.Events[0].Values; v[0].Null() {
+			got = "null null"
+		} else {
+			got = fmt.Sprintf("%s %d", v[0].Text(), v[1].Int())
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}

@@ -72,8 +72,8 @@ var effects = map[string]map[Effect]string{
 	"pipelines": {Drain: "+ -"}, // it starts, or drains and stops
 	"pipelines.<name>": {Live: "gives_way",
 		Drain:  "topic topic_pattern hot_fields writer_header breaking_schema dead_letters halt_after_rejects",
-		Onward: "schema when allowed_lateness",
-		Replay: "format framing message key_format version deletes changes"},
+		Onward: "schema key_schema when allowed_lateness",
+		Replay: "format framing message key_format key_framing key_message version deletes changes"},
 	"pipelines.<name>.topics":          {Drain: "+ -"},
 	"pipelines.<name>.topics[]":        {Drain: "name start"},
 	"pipelines.<name>.csv":             {Replay: "columns separator"},
