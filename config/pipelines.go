@@ -630,7 +630,7 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 		want = "int"
 	case place == event.RecordTime && !t.TakesTimes():
 		want = "time_ms"
-	case place != event.InKey && !(place == event.WholeKey && p.decodesKeys()) && t == event.Nested:
+	case t == event.Nested && place != event.InKey && (place != event.WholeKey || !p.decodesKeys()):
 		want = "text"
 	}
 	if want != "" && t != 0 {

@@ -106,7 +106,8 @@ func (p *Proposal) declare(raw []event.Record) ([]*column, error) {
 		}
 	}
 	if p.Bad = profile.bad; profile.records == profile.bad {
-		return nil, fmt.Errorf("%w: %s holds %d records, and none of them is a JSON object", ErrSample, p.opts.Source, len(raw))
+		return nil, fmt.Errorf("%w: %s holds %d records, and none of them is a JSON object%s", ErrSample, p.opts.Source, len(raw),
+			p.opts.seen(raw))
 	}
 	p.Fields = profile.infer(e.texts)
 	if e.changes != nil {

@@ -258,6 +258,37 @@ func TestNothingToPropose(t *testing.T) {
 	}
 }
 
+// What nothing is recognized in is described, with what to do.
+func TestWhatWasSeen(t *testing.T) {
+	header := func(name string, value ...byte) []event.Header { return []event.Header{{Key: name, Value: value}} }
+	for name, c := range map[string]struct {
+		value   string
+		headers []event.Header
+		keyed   bool
+		want    string
+	}{
+		"a container file":   {"Obj\x01\x04", nil, false, "it is an Avro object container file; a sample is JSON lines or CSV"},
+		"a container":        {"Obj\x01\x04", nil, true, "the first is an Avro object container file; a pipeline reads one value of Avro per record"},
+		"compressed":         {"\x1f\x8b\x08", nil, true, "the first is compressed by gzip; let Kafka compress"},
+		"an id":              {"\x00\x00\x00\x00\x07\x02a", nil, true, "names its schema, id 7; give the registry's address with --registry"},
+		"an id in a header":  {"\x02a", header("apicurio.value.globalId", 0, 0, 0, 0, 0, 0, 0, 9), true, "names its schema, globalId 9; give the registry's"},
+		"a GUID in a header": {"\x02a", header("__value_schema_id", append([]byte{1}, make([]byte, 16)...)...), true, "names its schema, guid 0000"},
+		"Glue":               {"\x03\x00" + strings.Repeat("a", 20), nil, true, "framed for the AWS Glue Schema Registry"},
+		"text":               {"anything goes", nil, true, `the first is the text "anything goes"; if texts are to be written as they are, use format: raw`},
+		"bytes":              {"\x0a\x02\xff", nil, true, "the first begins with the bytes 0a02ff; if it is Avro or Protobuf, give the schema with --schema"},
+		"bytes of a file":    {"\x0a\x02\xff", nil, false, "the first begins with the bytes 0a02ff; a sample is JSON lines or CSV"},
+	} {
+		o := of("t", "", none, 10)
+		o.Keyed = c.keyed
+		o.Open = func([]event.Field) (forecast.Sample, error) {
+			return forecast.OfRecords([]event.Record{{Value: []byte(c.value), Headers: c.headers, Timestamp: now}}), nil
+		}
+		if _, err := propose.Of(t.Context(), o); !errors.Is(err, propose.ErrSample) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 // If any change lacks its position in the log, its time is the version.
 func TestPlacesOfAllChanges(t *testing.T) {
 	change := func(id int, op, place string) string {
