@@ -19,9 +19,11 @@ type changes struct {
 	key   []string // columns of the primary key, from the records or their keys
 	whole bool     // every update and delete has the whole row before it
 	log   logPlace // which kind of position in the database's log each change has
-	at    string   // field of the time of a change
+	at    string   // field of the time of a change; empty: its log shows none
 	gone  string   // field that marks a change as a delete
 	place []string // fields of the position in the log
+	// unwrapped is what the rows of changes without an envelope hold of it; nil: changes have their envelope.
+	unwrapped *unwrapped
 }
 
 // logPlace is the form in which a change gives its position in the database's log.
@@ -111,7 +113,10 @@ func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Reco
 	within := func(key string) bool {
 		return slices.ContainsFunc(e.fields, func(f event.Field) bool { return f.Path[0] == key })
 	}
-	switch {
+	switch bare, err := e.findUnwrapped(o, raw); {
+	case err != nil:
+		return err
+	case bare:
 	case e.name == "avro" && within("before") && within("after") && within("op"):
 		e.changes = &changes{form: event.Debezium, log: placeOf(func(member string, t event.Type) bool {
 			return slices.ContainsFunc(e.fields, func(f event.Field) bool {
@@ -210,7 +215,12 @@ func rowFields(schema *connect) (out []event.Field) {
 	if at < 0 {
 		return nil
 	}
-	for _, c := range schema.Fields[at].Fields {
+	return columnFields(schema.Fields[at].Fields)
+}
+
+// columnFields returns the columns of a row's schema.
+func columnFields(columns []connect) (out []event.Field) {
+	for _, c := range columns {
 		f := event.Field{Path: []string{c.Field}, Type: event.Nested}
 		if strings.HasSuffix(c.Name, "Decimal") {
 			f.Type = event.Decimal
@@ -279,6 +289,9 @@ func (c *changes) extend(fields []Field) []Field {
 		}
 		return name
 	}
+	if c.unwrapped != nil {
+		fields = c.unwrapped.columns(fields)
+	}
 	c.at, c.gone = free("changed_at"), free("gone")
 	at := event.Field{Name: c.at, Type: event.TimeMS, Path: []string{"$source", "ts_ms"}}
 	switch c.form {
@@ -289,7 +302,7 @@ func (c *changes) extend(fields []Field) []Field {
 	}
 	of := func(member string, t event.Type, note string) {
 		f := event.Field{Name: free(member), Type: t, Path: []string{"$source", member}}
-		if c.form == event.Maxwell {
+		if c.form == event.Maxwell || c.unwrapped.short(member) {
 			f.Path = []string{"$" + member}
 		}
 		fields, c.place = append(fields, Field{Field: f, Note: note}), append(c.place, f.Name)
@@ -303,8 +316,12 @@ func (c *changes) extend(fields []Field) []Field {
 	case textPlace:
 		of("position", event.Text, "the change's place in the log; rows of a bootstrap have none")
 	}
-	return append(fields, Field{Field: at, Note: "when the database made the change"},
-		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "set by brine from the operation: true if the change is a delete"})
+	if c.unwrapped != nil && !c.unwrapped.has("__source_ts_ms") {
+		c.at = ""
+	} else {
+		fields = append(fields, Field{Field: at, Note: "when the database made the change"})
+	}
+	return append(fields, Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "set by brine from the operation: true if the change is a delete"})
 }
 
 // orders reports whether a field only serves to order changes of the same time.
@@ -345,6 +362,10 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 		}
 		return "envelope: { form: maxwell, ties: accept }  # its times are whole seconds, and those of a bootstrap when it read the row: " +
 			"better let Maxwell write positions (output_binlog_position)", e
+	}
+	if c.unwrapped != nil {
+		e.Unwrapped, e.Keys = true, namesOf(fields, c.positions(fields))
+		return "envelope: { form: debezium, unwrapped: true, key: [" + strings.Join(e.Keys, ", ") + "] }", e
 	}
 	if c.whole {
 		return "envelope: debezium          # each change in the sample includes the whole row before it", e

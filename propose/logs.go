@@ -147,7 +147,7 @@ func (c *changes) versions(s *sample, entity int) (out []Version) {
 			return places[place]
 		})
 	}
-	if c.log == textPlace {
+	if c.log == textPlace || c.at == "" {
 		return out // Maxwell's times would also have to be accepted by name
 	}
 	at := s.field(c.at)

@@ -249,6 +249,7 @@ func TestNothingToPropose(t *testing.T) {
 	}{
 		"no records": {none, "holds 0 records"},
 		"no JSON":    {lines("a", "b"), "none of them is a JSON object"},
+		"no order":   {lines(`{"id":1,"__op":"c","__ts_ms":5}`, `{"id":2,"__op":"c","__ts_ms":6}`), "add the place in the log and the time to its add.fields"},
 		"no name":    {lines(`{"x":1.5}`, `{"x":2.5}`), "no field of a sample identifies what a record is about"},
 	} {
 		_, err := propose.Of(context.Background(), of("t", "", c.values, 10))

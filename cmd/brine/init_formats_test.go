@@ -160,6 +160,28 @@ func withPositions(records []sent) []sent {
 	return records
 }
 
+// bareParcels returns changes of four rows as Debezium's ExtractNewRecordState writes them, with these add.fields; the last is a delete, as
+// delete.handling.mode: rewrite writes it.
+func bareParcels(added func(at time.Time, n int) string) (out []sent) {
+	for n := range 12 {
+		at := parcelTime.Add(time.Duration(n) * time.Second)
+		op := "c"
+		switch {
+		case n == 11:
+			op = "d"
+		case n >= 4:
+			op = "u"
+		}
+		value := fmt.Sprintf(`{"id":%d,"city":"Oslo","n":%d,"__deleted":"%t","__op":%q%s}`, n%4, n, op == "d", op, added(at, n))
+		key := fmt.Appendf(nil, `{"id":%d}`, n%4)
+		out = append(out, sent{partition: n % 4 % devPartitions, time: at, key: key, value: []byte(value)})
+		if op == "d" {
+			out = append(out, sent{partition: n % 4 % devPartitions, time: at, key: key})
+		}
+	}
+	return out
+}
+
 // compactedParcels returns records of a compacted topic, with keys of a form: twelve parcels, of which four are deleted.
 func compactedParcels(key string) (out []sent) {
 	for n := range 40 {
@@ -170,6 +192,17 @@ func compactedParcels(key string) (out []sent) {
 		out = append(out, r)
 	}
 	return out
+}
+
+// withOperations returns records as ExtractNewRecordState writes them that adds the operation and leaves deletes without a value.
+func withOperations(records []sent) []sent {
+	for i := range records {
+		records[i].value = bytes.Replace(records[i].value, []byte("{"), []byte(`{"__op":"u",`), 1)
+		if len(records[i].value) == 0 {
+			records[i].value = nil
+		}
+	}
+	return records
 }
 
 // TestInitOfFormats: for a topic of each format init writes a configuration that check accepts, and with which run and verify run.
@@ -210,6 +243,13 @@ func TestInitOfFormats(t *testing.T) {
 			"price: decimal", "made: time_us"}, 4},
 		"debezium in avro": {[]string{"--registry", registry.URL()}, changes.records, []string{"format: avro", "envelope: { form: debezium, before: key, key: [id] }", "total: decimal", "made: time_us",
 			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 3},
+		"debezium without an envelope": {nil, bareParcels(func(at time.Time, n int) string {
+			return fmt.Sprintf(`,"__lsn":%d,"__source_ts_ms":%d`, 1000+n, at.UnixMilli())
+		}), []string{"envelope: { form: debezium, unwrapped: true, key: [id] }", `lsn: { type: int, path: ["$lsn"] }`, "version: lsn(lsn)",
+			"# Or version: changed_at", "key: md5(id, 4) + asc(id)", "images: { deleted: gone }"}, 4},
+		"debezium without an envelope of mysql": {nil, bareParcels(func(_ time.Time, n int) string {
+			return fmt.Sprintf(`,"__source_file":"bin.000003","__source_pos":%d`, 1000+n)
+		}), []string{`pos: { type: int, path: ["$source", pos] }`, "version: binlog(file, pos)"}, 4},
 		"canal": {nil, canalParcels(), []string{"envelope: { form: canal, ties: accept }", "price: decimal", `made: { type: time, format: "%Y-%m-%d %H:%M:%S" }`,
 			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 12},
 		"maxwell": {nil, maxwellParcels(), []string{"envelope: { form: maxwell, ties: accept }", `changed_at: { type: time_s, path: ["$ts"] }`, "version: changed_at",
@@ -232,6 +272,8 @@ func TestInitOfFormats(t *testing.T) {
 			[]string{"format: protobuf", "schema: p.proto", "message: shop.Parcel", "at: time_ms", "version: at"}, 12},
 		"compacted": {nil, compactedParcels(`{"id":"%s"}`), []string{"40 records were read; 4 of them have no value.", "key_format: json", "deletes: tombstone ",
 			"images: { deleted: gone }", `id: { type: text, path: ["$key", id] }`, "key: md5(id, 4) + id\n", "row: entity"}, 12},
+		"debezium without an envelope, deletes without a value": {nil, withOperations(compactedParcels(`{"id":"%s"}`)), []string{"deletes: tombstone ",
+			"key: md5(id, 4) + id\n"}, 12},
 		"compacted with plain keys": {nil, compactedParcels("%s"), []string{"4 of them have no value.", "deletes: tombstone ", "key: { type: text, path: $key }",
 			"key: md5(key, 4) + key\n"}, 12}, // those that are deleted are marked
 		"json behind ids": {[]string{"--registry", registry.URL()}, encodedParcels(func(id string, at int64, n int) []byte {
