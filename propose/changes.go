@@ -239,7 +239,7 @@ func (e *encoding) keyOf(ctx context.Context, rec *event.Record) (out []string) 
 	if e.client == nil {
 		return keyOf(rec.Key)
 	}
-	framed, wrong := registry.Confluent.Of(rec, registry.Key)
+	framed, wrong := e.framing.Of(rec, registry.Key)
 	if wrong != nil {
 		return keyOf(rec.Key)
 	}
@@ -321,7 +321,8 @@ func (c *changes) extend(fields []Field) []Field {
 	} else {
 		fields = append(fields, Field{Field: at, Note: "when the database made the change"})
 	}
-	return append(fields, Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "set by brine from the operation: true if the change is a delete"})
+	return append(fields, Field{Field: event.Field{Name: c.gone, Type: event.Bool},
+		Note: "set by brine from the operation: true if the change is a delete"})
 }
 
 // orders reports whether a field only serves to order changes of the same time.

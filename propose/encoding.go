@@ -30,6 +30,7 @@ type encoding struct {
 	sections []string // for the file
 	changes  *changes // of a database's log; nil: records are not changes of rows
 	client   *registry.Client
+	framing  registry.Framing // with a client
 }
 
 func (e *encoding) close() {
@@ -146,7 +147,8 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 	if at < 0 {
 		return fmt.Errorf("%w: %s holds no record with a value", ErrSample, o.Source)
 	}
-	framed, wrong := registry.Confluent.Of(&raw[at], registry.Value)
+	e.framing = o.framing(&raw[at])
+	framed, wrong := e.framing.Of(&raw[at], registry.Value)
 	if wrong != nil {
 		return fmt.Errorf("%w: %s", ErrSample, wrong.Detail)
 	}
@@ -158,13 +160,21 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 	if o.RegistryUser != "" {
 		e.sections = append(e.sections, "  user: "+quote(o.RegistryUser)+"    # set its password as BRINE_REGISTRY_PASSWORD in the environment")
 	}
+	switch e.framing {
+	case registry.Confluent:
+	case registry.Apicurio8:
+		e.sections = append(e.sections, "  framing: apicurio8    # with contentIds; if publishers set apicurio.registry.use-id: globalId, write "+
+			"apicurio8_global")
+	default:
+		e.sections = append(e.sections, "  framing: "+string(e.framing))
+	}
 	switch s.Type {
 	case registry.JSONSchema:
-		e.sections, e.lines = nil, []string{"framing: confluent          # each object is preceded by the id of its schema"}
-		e.format = registry.Unframed(registry.Confluent, event.JSONFormat{})
-		e.objects = func(value []byte, each func([]byte)) { each(unframed(value)) }
+		e.sections, e.lines = nil, []string{fmt.Sprintf("framing: %-18s # each object is preceded by the id of its schema", e.framing)}
+		e.format = registry.Unframed(e.framing, event.JSONFormat{})
+		e.objects = func(value []byte, each func([]byte)) { each(e.unframed(value)) }
 	case registry.Protobuf:
-		return e.byMessage(s, &framed)
+		return e.byMessage(s, &framed, &raw[at])
 	default:
 		var references []string
 		for _, r := range s.References {
@@ -174,32 +184,66 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 		if err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrSample, s, err)
 		}
-		e.name, e.format, e.fields = "avro", avro.Registered(registry.Confluent, e.client), parsed.Fields()
+		e.name, e.format, e.fields = "avro", avro.Registered(e.framing, e.client), parsed.Fields()
 	}
 	return nil
 }
 
 // unframed returns a value without the id before it.
-func unframed(value []byte) []byte {
-	framed, wrong := registry.Confluent.Of(&event.Record{Value: value}, registry.Value)
+func (e *encoding) unframed(value []byte) []byte {
+	framed, wrong := e.framing.Of(&event.Record{Value: value}, registry.Value)
 	if wrong != nil {
 		return value
 	}
 	return framed.Data
 }
 
-func (e *encoding) byMessage(s *registry.Schema, framed *registry.Framed) error {
+// framing returns how a record names its schema, if the environment does not say so. Four bytes of zeros are no id of Confluent's; eight
+// begin with them.
+func (o *Options) framing(rec *event.Record) registry.Framing {
+	if f := o.Registry.Framing; f != "" && f != registry.Confluent {
+		return f
+	}
+	if framed, err := registry.Apicurio.Of(rec, registry.Value); err == nil && framed.InHeader {
+		return registry.Apicurio
+	}
+	if framed, err := registry.Confluent.Of(rec, registry.Value); err == nil && !framed.InHeader && framed.ID.Kind == registry.Number &&
+		framed.ID.Number == 0 {
+		return registry.Apicurio8
+	}
+	return registry.Confluent
+}
+
+func (e *encoding) byMessage(s *registry.Schema, framed *registry.Framed, rec *event.Record) error {
 	compiled, err := protobuf.FromRegistry(s)
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrSample, s, err)
 	}
-	path, _, err := framed.Message(nil)
-	m := compiled.MessageAt(path)
-	if err != nil || m == nil {
+	m := e.message(compiled, framed, rec, registry.Value)
+	if m == nil {
 		return fmt.Errorf("%w: %s has no message where the first record points", ErrSample, s)
 	}
-	e.name, e.format, e.fields = "protobuf", protobuf.Registered(registry.Confluent, e.client), m.Fields()
+	e.name, e.format, e.fields = "protobuf", protobuf.Registered(e.framing, e.client), m.Fields()
 	return nil
+}
+
+// message returns the message of the schema that a record names, or nil.
+func (e *encoding) message(s *protobuf.Schema, framed *registry.Framed, rec *event.Record, part registry.Part) *protobuf.Message {
+	if e.framing == registry.Confluent {
+		path, _, err := framed.Message(nil)
+		if err != nil {
+			return nil
+		}
+		return s.MessageAt(path)
+	}
+	name, _, ok := registry.MessageName(framed.Data)
+	if !ok {
+		name, _ = registry.MessageHeader(part, func(name string) ([]byte, bool) { return registry.LastHeader(rec, name) })
+	}
+	if m := s.Message(string(name)); m != nil && len(name) > 0 {
+		return m
+	}
+	return s.MessageAt([]int{0})
 }
 
 // byRows tries to read records as rows of CSV, with the separator for which most have the same number of values, at least two.

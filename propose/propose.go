@@ -73,7 +73,7 @@ func Of(ctx context.Context, o Options) (*Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.findTombstones(raw); p.tombstones != nil {
+	if p.findTombstones(ctx, raw); p.tombstones != nil {
 		columns = nil
 	}
 	events, err := p.decode(ctx, raw)
@@ -184,9 +184,7 @@ func (p *Proposal) schema() event.Schema {
 	}
 	if t := p.tombstones; t != nil {
 		out.Tombstones, out.Images.Deleted = true, t.gone
-		if t.json {
-			out.KeyFormat = event.JSONFormat{}
-		}
+		out.KeyFormat = t.format
 	}
 	if e.changes == nil {
 		return out

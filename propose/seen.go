@@ -15,7 +15,8 @@ import (
 
 // containers are the first bytes of what holds many values, or compressed ones, and which is therefore no record that a pipeline reads.
 var containers = []struct{ begins, name, fix string }{
-	{"Obj\x01", "an Avro object container file", "a pipeline reads one value of Avro per record: let the publisher write values without a container"},
+	{"Obj\x01", "an Avro object container file",
+		"a pipeline reads one value of Avro per record: let the publisher write values without a container"},
 	{"PAR1", "a Parquet file", "let the publisher write one record per row"},
 	{"\x1f\x8b", "compressed by gzip", "let Kafka compress (the producer's compression.type) instead of the publisher"},
 	{"\x28\xb5\x2f\xfd", "compressed by zstd", "let Kafka compress (the producer's compression.type) instead of the publisher"},
@@ -32,7 +33,8 @@ func (o *Options) seen(raw []event.Record) string {
 		switch {
 		case !bytes.HasPrefix(rec.Value, []byte(c.begins)):
 		case !o.Keyed:
-			return ": it is " + c.name + "; a sample is JSON lines or CSV, also gzipped as FILE.gz, so convert it, or take the sample from a topic"
+			return ": it is " + c.name + "; a sample is JSON lines or CSV, also gzipped as FILE.gz, so convert it, or take the sample from a " +
+				"topic"
 		default:
 			return ": the first is " + c.name + "; " + c.fix
 		}

@@ -2,24 +2,29 @@ package propose
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"unicode"
 	"unicode/utf8"
 
 	"brine/event"
+	"brine/event/avro"
+	"brine/event/protobuf"
 	"brine/internal/term"
+	"brine/registry"
 )
 
 // tombstones are the records without a value of a sample whose other records are the present state of their keys.
 type tombstones struct {
-	key  []string // fields of the records' keys
-	json bool     // keys are JSON objects
-	gone string   // field that marks a delete
+	key    []string     // fields of the records' keys
+	name   string       // the keys' format; empty: they are texts
+	format event.Format // the same
+	gone   string       // field that marks a delete
 }
 
 // findTombstones adds the fields that a record without a value has, if there are such records and every key says what its record is about.
-func (p *Proposal) findTombstones(raw []event.Record) {
+func (p *Proposal) findTombstones(ctx context.Context, raw []event.Record) {
 	for i := range raw {
 		if raw[i].Value == nil {
 			p.Empty++
@@ -28,11 +33,15 @@ func (p *Proposal) findTombstones(raw []event.Record) {
 	if p.Empty == 0 || p.encoding.changes != nil || !p.opts.Keyed {
 		return
 	}
-	fields := fieldsOfKeys(raw)
-	if fields == nil {
-		return
+	t, fields := &tombstones{}, fieldsOfKeys(raw)
+	switch {
+	case fields == nil:
+		if t, fields = p.encoding.schemaOfKeys(ctx, raw); fields == nil {
+			return
+		}
+	case fields[0].Place == event.InKey:
+		t.name, t.format = "json", event.JSONFormat{}
 	}
-	t := &tombstones{json: fields[0].Place == event.InKey}
 	for _, f := range fields {
 		if at := slices.IndexFunc(p.Fields, func(v Field) bool { return v.Name == f.Name }); at >= 0 && f.Place == event.InKey {
 			p.Fields[at] = f
@@ -86,6 +95,52 @@ func fieldsOfKeys(raw []event.Record) []Field {
 	return fields
 }
 
+// schemaOfKeys returns the fields of the schema that the first record's key names, or none.
+func (e *encoding) schemaOfKeys(ctx context.Context, raw []event.Record) (*tombstones, []Field) {
+	if e.client == nil || slices.ContainsFunc(raw, func(r event.Record) bool { return len(r.Key) == 0 }) {
+		return nil, nil
+	}
+	framed, wrong := e.framing.Of(&raw[0], registry.Key)
+	if wrong != nil {
+		return nil, nil
+	}
+	s, err := e.client.Schema(ctx, framed.ID)
+	if err != nil {
+		return nil, nil
+	}
+	t, keys := &tombstones{}, &encoding{}
+	switch s.Type {
+	case registry.Protobuf:
+		compiled, err := protobuf.FromRegistry(s)
+		if err != nil {
+			return nil, nil
+		}
+		if m := e.message(compiled, &framed, &raw[0], registry.Key); m != nil {
+			t.name, t.format, keys.fields = "protobuf", protobuf.Registered(e.framing, e.client), m.Fields()
+		}
+	case registry.Avro:
+		parsed, err := avro.FromRegistry(s)
+		if err != nil {
+			return nil, nil
+		}
+		t.name, t.format, keys.fields = "avro", avro.Registered(e.framing, e.client), parsed.Fields()
+		for _, of := range []event.Type{event.Text, event.Int} {
+			f := event.Field{Name: "key", Type: of, Place: event.InKey}
+			if there, err := parsed.Fits(f); there && err == nil && len(keys.fields) == 0 {
+				return t, []Field{{Field: f}}
+			}
+		}
+	}
+	fields := keys.declare()
+	for i := range fields {
+		fields[i].Path, fields[i].Place = keys.fields[i].Path, event.InKey
+		if t := fields[i].Type; t == event.Nested || t == event.Float {
+			return nil, nil
+		}
+	}
+	return t, fields
+}
+
 // ofKeys returns the positions of the fields in the records' keys.
 func (t *tombstones) ofKeys(s *sample) (out []int) {
 	for _, name := range t.key {
@@ -108,8 +163,8 @@ func (p *Proposal) empty() string {
 
 // settings writes what a pipeline needs to read tombstones.
 func (t *tombstones) settings(w *writer) {
-	if t.json {
-		w.line(2, "key_format: json")
+	if t.name != "" {
+		w.line(2, "key_format: %s", t.name)
 	}
 	w.line(2, "deletes: tombstone            # a record without a value deletes the row of its key")
 	w.line(2, "images: { deleted: %s }", t.gone)

@@ -185,7 +185,7 @@ func tied(v Version) string {
 func declaration(f Field) string {
 	text := f.Type.String()
 	var more []string
-	if f.Place == event.WholeKey {
+	if f.Place == event.WholeKey || f.Place == event.InKey && len(f.Path) == 0 {
 		more = append(more, "path: $key")
 	} else if f.Place == event.InKey {
 		more = append(more, "path: ["+strings.Join(append([]string{`"$key"`}, quoted(f.Path)...), ", ")+"]")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/avro"
 	"github.com/twmb/franz-go/pkg/sr"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -205,6 +206,23 @@ func withOperations(records []sent) []sent {
 	return records
 }
 
+// withHeader returns records with a header.
+func withHeader(records []sent, name string, value ...byte) []sent {
+	for i := range records {
+		records[i].headers = []kafka.Header{{Key: name, Value: value}}
+	}
+	return records
+}
+
+// keyedParcels returns parcels in Avro with keys of a form, the last of which ends by a record without a value.
+func keyedParcels(key string) []sent {
+	out := encodedParcels(avroParcel(0, 0, 0, 0, 1))
+	for n := range out {
+		out[n].key, out[n].partition = fmt.Appendf(nil, key, fmt.Sprint("p", n%4)), n%4%devPartitions
+	}
+	return append(out, sent{partition: out[3].partition, time: out[11].time.Add(time.Second), key: out[3].key})
+}
+
 // TestInitOfFormats: for a topic of each format init writes a configuration that check accepts, and with which run and verify run.
 func TestInitOfFormats(t *testing.T) {
 	t.Parallel()
@@ -221,6 +239,9 @@ func TestInitOfFormats(t *testing.T) {
 	for i := range changes.records {
 		changes.records[i].key = []byte{0, 0, 0, 0, 10, 2} // which row it belongs to does not matter here
 	}
+	registry.SeedSchema("record-key", 1, 4, sr.Schema{Schema: `{"type":"record","name":"Key","fields":[{"name":"id","type":"string"}]}`})
+	registry.SeedSchema("single-key", 1, 5, sr.Schema{Schema: `"string"`})
+	registry.SeedSchema("message-key", 1, 6, sr.Schema{Schema: `syntax = "proto3"; message Key { string id = 3; }`, Type: sr.TypeProtobuf})
 	dir := t.TempDir()
 	schemas := map[string]string{"p.avsc": parcelAvro, "plain.avsc": plainAvro, "p.proto": parcelProto}
 	for name, text := range schemas {
@@ -266,6 +287,18 @@ func TestInitOfFormats(t *testing.T) {
 			return value
 		}), []string{"format: avro", "at: time_ms", "born_at: time_us", "version: at", "key: md5(id, 4) + id + \"|\" + desc(at, ms)"}, 12},
 		"avro by a file": {[]string{"--schema", filepath.Join(dir, "p.avsc")}, encodedParcels(avroParcel()), []string{"format: avro", "schema: p.avsc"}, 12},
+		"avro behind ids of eight bytes": {[]string{"--registry", registry.URL()}, encodedParcels(avroParcel(0, 0, 0, 0, 0, 0, 0, 0, 1)),
+			[]string{"format: avro", "  framing: apicurio8 ", "weight: float"}, 12},
+		"avro with ids in headers of apicurio": {[]string{"--registry", registry.URL()}, withHeader(encodedParcels(avroParcel()), "apicurio.value.contentId", 0, 0, 0, 0, 0, 0, 0, 1),
+			[]string{"format: avro", "  framing: apicurio\n", "weight: float"}, 12},
+		"protobuf with names of apicurio": {[]string{"--registry", registry.URL()}, withHeader(encodedParcels(protobufParcel()), "apicurio.value.contentId", 0, 0, 0, 0, 0, 0, 0, 2),
+			[]string{"format: protobuf", "  framing: apicurio\n"}, 12},
+		"compacted with keys in avro": {[]string{"--registry", registry.URL()}, keyedParcels("\x00\x00\x00\x00\x04\x04%s"),
+			[]string{"format: avro", "key_format: avro", "deletes: tombstone ", `id: { type: text, path: ["$key", id] }`, "key: md5(id, 4) + id\n"}, 4},
+		"compacted with single values in avro as keys": {[]string{"--registry", registry.URL()}, keyedParcels("\x00\x00\x00\x00\x05\x04%s"),
+			[]string{"key_format: avro", "deletes: tombstone ", "key: { type: text, path: $key }", "key: md5(key, 4) + key\n"}, 4},
+		"compacted with keys in protobuf": {[]string{"--registry", registry.URL()}, keyedParcels("\x00\x00\x00\x00\x06\x00\x1a\x02%s"),
+			[]string{"key_format: protobuf", "deletes: tombstone ", `id: { type: text, path: ["$key", id] }`, "key: md5(id, 4) + id\n"}, 4},
 		"protobuf by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(protobufParcel(0, 0, 0, 0, 2, 0)), []string{"format: protobuf", "at: time_ms", "version: at",
 			"city: { type: text, path: [to, city] }", "zip: { type: int, path: [to, zip] }", "key: md5(id, 4) + id + \"|\" + desc(at, ms)"}, 12},
 		"protobuf by a file": {[]string{"--schema", filepath.Join(dir, "p.proto"), "--message", "shop.Parcel"}, encodedParcels(protobufParcel()),
