@@ -40,7 +40,8 @@ func (o *Options) seen(raw []event.Record) string {
 		}
 	}
 	if utf8.Valid(rec.Value) && bytes.IndexFunc(rec.Value, unicode.IsControl) < 0 {
-		return ": the first is the text " + quotedText(rec.Value) + "; if texts are to be written as they are, use format: raw, see docs/formats.md"
+		return ": the first is the text " + quotedText(rec.Value) +
+			"; if texts are to be written as they are, use format: raw, see docs/formats.md"
 	}
 	if !o.Keyed {
 		return ": the first begins with the bytes " + beginning(rec.Value) + "; a sample is JSON lines or CSV, so take the sample from a topic"
