@@ -113,6 +113,9 @@ func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Reco
 	within := func(key string) bool {
 		return slices.ContainsFunc(e.fields, func(f event.Field) bool { return f.Path[0] == key })
 	}
+	if e.changes != nil {
+		return nil
+	}
 	switch bare, err := e.findUnwrapped(o, raw); {
 	case err != nil:
 		return err
@@ -295,7 +298,7 @@ func (c *changes) extend(fields []Field) []Field {
 	c.at, c.gone = free("changed_at"), free("gone")
 	at := event.Field{Name: c.at, Type: event.TimeMS, Path: []string{"$source", "ts_ms"}}
 	switch c.form {
-	case event.Canal:
+	case event.Canal, event.CanalProtobuf:
 		at.Path = []string{"$es"}
 	case event.Maxwell:
 		at.Path, at.Type = []string{"$ts"}, event.TimeS
@@ -357,6 +360,9 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 	case event.Canal:
 		return "envelope: { form: canal, ties: accept }    # its times are whole seconds: of two records in the same second the last " +
 			"applied wins", e
+	case event.CanalProtobuf:
+		return "envelope: { form: canal_protobuf, ties: accept }    # its times are whole seconds; for MySQL, rather write database: mysql " +
+			"and version: binlog(file, pos), see docs/formats.md", e
 	case event.Maxwell:
 		if c.log == textPlace {
 			return "envelope: maxwell", e

@@ -59,6 +59,8 @@ func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, 
 	case share(raw, func(v []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte("{")) }):
 	case share(raw, func(v []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte("[")) }):
 		e.name, e.format, e.objects = "json_array", event.JSONFormat{Array: true}, elements
+	case share(raw, func(v []byte) bool { _, ok := packetRows(v); return ok }):
+		e.ofPackets(raw)
 	default:
 		e.byRows(o, raw)
 	}

@@ -109,7 +109,9 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 	w.line(0, "pipelines:")
 	w.line(1, "%s:", table)
 	w.line(2, "topic: %s", quote(p.opts.Topic))
-	w.line(2, "format: %s", p.encoding.name)
+	if c := p.encoding.changes; c == nil || c.form != event.CanalProtobuf {
+		w.line(2, "format: %s", p.encoding.name)
+	}
 	for _, line := range p.encoding.lines {
 		w.line(2, "%s", line)
 	}

@@ -135,6 +135,38 @@ func canalParcels() (out []sent) {
 	return out
 }
 
+// packetParcels returns the same changes in Canal's Protobuf, with the types of columns or without.
+func packetParcels(types bool) (out []sent) {
+	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	row := func(number, id, n int) (fields []any) {
+		for i, c := range [][2]string{{"id", fmt.Sprint(id)}, {"city", "Oslo"}, {"price", fmt.Sprintf("%d.50", n)}, {"made", fmt.Sprintf("2024-05-01 08:00:%02d", id)}} {
+			column := []any{3, c[0], 4, map[bool]int{true: 1}[i == 0], 8, c[1]}
+			if types {
+				column = append(column, 10, []string{"bigint(20) unsigned", "varchar(32)", "decimal(10,2)", "datetime"}[i])
+			}
+			fields = append(fields, number, testenv.Protobuf(column...))
+		}
+		return fields
+	}
+	packet := func(second, kind int, rows ...[]any) {
+		at := at.Add(time.Duration(second) * time.Second)
+		change := []any{2, kind}
+		for _, r := range rows {
+			change = append(change, 12, testenv.Protobuf(r...))
+		}
+		header := testenv.Protobuf(2, "mysql-bin.000007", 3, 100*second, 6, at.UnixMilli(), 8, "shop", 9, "parcels", 11, kind)
+		begins := testenv.Protobuf(1, header, 2, 1)
+		entry := testenv.Protobuf(1, header, 2, 2, 3, testenv.Protobuf(change...))
+		out = append(out, sent{time: at, value: testenv.Protobuf(3, 7, 4, 1, 5, testenv.Protobuf(2, begins, 2, entry))})
+	}
+	for id := 1; id <= 12; id += 2 {
+		packet(id, 1, row(2, id, 1), row(2, id+1, 1))
+	}
+	packet(20, 2, append(row(1, 1, 1), row(2, 1, 2)...), append(row(1, 2, 1), row(2, 2, 2)...))
+	packet(21, 3, row(1, 3, 1))
+	return out
+}
+
 // maxwellParcels returns the same changes as Maxwell writes them.
 func maxwellParcels() (out []sent) {
 	at := time.Now().Add(-time.Hour).Truncate(time.Second)
@@ -273,6 +305,10 @@ func TestInitOfFormats(t *testing.T) {
 		}), []string{`pos: { type: int, path: ["$source", pos] }`, "version: binlog(file, pos)"}, 4},
 		"canal": {nil, canalParcels(), []string{"envelope: { form: canal, ties: accept }", "price: decimal", `made: { type: time, format: "%Y-%m-%d %H:%M:%S" }`,
 			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 12},
+		"canal in protobuf": {nil, packetParcels(true), []string{"envelope: { form: canal_protobuf, ties: accept }", "price: decimal",
+			`made: { type: time, format: "%Y-%m-%d %H:%M:%S" }`, "version: changed_at", "key: md5(id, 4) + asc(id)"}, 12},
+		"canal in protobuf without types": {nil, packetParcels(false), []string{"envelope: { form: canal_protobuf, ties: accept }", "price: ", "version: changed_at",
+			"key: md5(id, 4) + asc(id)"}, 12},
 		"maxwell": {nil, maxwellParcels(), []string{"envelope: { form: maxwell, ties: accept }", `changed_at: { type: time_s, path: ["$ts"] }`, "version: changed_at",
 			"key: md5(id, 4) + asc(id)"}, 12},
 		"maxwell with positions": {nil, withPositions(maxwellParcels()), []string{"envelope: maxwell", `position: { type: text, path: ["$position"] }`,
