@@ -77,8 +77,8 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	if p.position() != nil || t.Row != rowEntity {
 		return
 	}
-	if p.timedByMaxwell() {
-		l.checkTimesOfMaxwell(p, t)
+	if p.timedByReading() {
+		l.checkTimesOfReading(p, t)
 	}
 	if !p.ofCanal() {
 		return
@@ -95,36 +95,49 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	}
 }
 
-// timedByMaxwell reports whether versions are the times that Maxwell gives its records.
-func (p *Pipeline) timedByMaxwell() bool {
+// timedByReading reports whether versions are times that for rows of a snapshot say when the publisher read them.
+func (p *Pipeline) timedByReading() bool {
 	at, _ := p.versionFields()
 	f := p.field(at)
-	return p.Envelope.Form == string(event.Maxwell) && (at == "" || f != nil && f.path()[0] == "$ts")
+	switch event.EnvelopeForm(p.Envelope.Form) {
+	case event.Maxwell:
+		return at == "" || f != nil && f.path()[0] == "$ts"
+	case event.Debezium:
+		return f != nil && slices.Contains([]string{"$source.ts_ms", "$source.ts_us", "$source.ts_ns"}, strings.Join(f.path(), "."))
+	}
+	return false
 }
 
-// checkTimesOfMaxwell refuses Maxwell's times as versions of entities, unless they are accepted by name.
-func (l *loader) checkTimesOfMaxwell(p *Pipeline, t *Table) {
-	if at, n := p.versionFields(); n != "" && p.field(n) != nil && p.field(n).path()[0] == "$xoffset" {
+// checkTimesOfReading refuses such times as versions of entities, unless they are accepted by name.
+func (l *loader) checkTimesOfReading(p *Pipeline, t *Table) {
+	at, n := p.versionFields()
+	if f := p.field(n); f != nil && f.path()[0] == "$xoffset" {
 		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each transaction counts its rows from 0, so if a row of "+
 			t.Name+" changes twice within a second, the earlier change can have the larger version", "write version: "+at)
 	}
-	if p.Envelope.Ties != "accept" {
-		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "Maxwell's times do not order the changes of a row of "+t.Name+
-			": changes within one second tie, and a row of a bootstrap, whose time is when it was read, wins over changes that were made "+
-			"before and are published later",
-			"use version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell; or, "+
-				"if you can accept that, write ties: accept in the envelope")
+	if p.Envelope.Ties == "accept" {
+		return
 	}
+	times, of := "Debezium's times can be whole seconds, within which changes of one row of ", "snapshot"
+	instead := "use the change's place in the log, version: lsn(lsn) with path: $source.lsn, or binlog(file, pos) with $source.file and " +
+		"$source.pos"
+	if p.Envelope.Form == string(event.Maxwell) {
+		times, of = "Maxwell's times are whole seconds, within which changes of one row of ", "bootstrap"
+		instead = "use version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell"
+	}
+	l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, times+t.Name+" tie; and a row of a "+of+
+		" has the time when it was read, so it wins for good over a change that was made before that and is published later",
+		instead+"; or, if you can accept that, write ties: accept in the envelope")
 }
 
 // published holds, by form, the members of envelopes whose time is that of the publisher and not that of the change, and what to use
-// instead. (Maxwell's ts is the log's, except in a bootstrap: see checkTimesOfMaxwell.)
+// instead. See checkTimesOfReading for times that are the database's, except in snapshots.
 var published = map[event.EnvelopeForm]struct {
 	members     []string
 	by, instead string
 }{
 	event.Debezium: {[]string{"$ts_ms", "$ts_us", "$ts_ns"}, "Debezium read the change",
-		"write path: $source.ts_ms, or use the change's place in the log: version: lsn(lsn) or binlog(file, pos)"},
+		"use the change's place in the log: version: lsn(lsn) or binlog(file, pos)"},
 	event.Canal:   {[]string{"$ts"}, "Canal published the change", "write path: $es, and ties: accept in the envelope"},
 	event.Maxwell: {[]string{"$push_ts"}, "Maxwell published the change", "use version: binlog(position), with path: $position"},
 }

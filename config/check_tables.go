@@ -248,7 +248,7 @@ func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 // checkVersionOf checks a pipeline's versions against the table.
 func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
 	at, n := p.versionFields()
-	if f := p.field(at); t.Row == rowEntity && f != nil && f.unit() != "" && n == "" && p.Envelope.Ties != "accept" && !p.timedByMaxwell() {
+	if f := p.field(at); t.Row == rowEntity && f != nil && f.unit() != "" && n == "" && p.Envelope.Ties != "accept" && !p.timedByReading() {
 		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes within one "+f.unit()+
 			" have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
 	}

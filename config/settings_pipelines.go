@@ -214,8 +214,8 @@ type Envelope struct {
 	// What to do with a logical message from a program, op `m` in Debezium.
 	Message string `set:"message" default:"leave_out" oneof:"leave_out reject"`
 	// `accept`: changes of one row may have the same version, and the one written last wins. Required if rows are entities
-	// for Canal, whose times are whole seconds, and for Maxwell's `$ts`, with which a row of a bootstrap also wins over changes that were
-	// made before it was read and are published later.
+	// for Canal, whose times are whole seconds, and for Maxwell's `$ts` and Debezium's `$source.ts_ms`, with which a row of a snapshot
+	// also wins over changes that were made before it was read and are published later.
 	Ties string `set:"ties" default:"refuse" oneof:"refuse accept"`
 	// The database whose log Canal reads. `version: binlog(…)` with Canal's `$file` requires `mysql`, because Canal names wrong files of a
 	// MariaDB's log.

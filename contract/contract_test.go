@@ -214,7 +214,7 @@ func rejected(t *testing.T, p *config.Pipeline, s *jsonschema.Schema, record str
 // TestFormsOfRecords tests arrays, envelopes, images, keys and headers.
 func TestFormsOfRecords(t *testing.T) {
 	const debezium = `
-    envelope: debezium
+    envelope: { form: debezium, ties: accept }
     images: { deleted: gone }
     fields: { id: int, name: text, gone: bool, at: { type: time_ms, path: $source.ts_ms } }
     version: at

@@ -370,15 +370,24 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 		return "envelope: { form: maxwell, ties: accept }  # its times are whole seconds, and those of a bootstrap when it read the row: " +
 			"better let Maxwell write positions (output_binlog_position)", e
 	}
-	if c.unwrapped != nil {
-		e.Unwrapped, e.Keys = true, namesOf(fields, c.positions(fields))
-		return "envelope: { form: debezium, unwrapped: true, key: [" + strings.Join(e.Keys, ", ") + "] }", e
-	}
-	if c.whole {
+	of, note := "form: debezium", ""
+	switch {
+	case c.unwrapped != nil:
+		e.Unwrapped, of = true, of+", unwrapped: true"
+	case !c.whole:
+		of += ", before: key"
+	case c.log != noPlace:
 		return "envelope: debezium          # each change in the sample includes the whole row before it", e
 	}
-	e.Keys = namesOf(fields, c.positions(fields))
-	return "envelope: { form: debezium, before: key, key: [" + strings.Join(e.Keys, ", ") + "] }", e
+	if e.Unwrapped || !c.whole {
+		e.Keys = namesOf(fields, c.positions(fields))
+		of += ", key: [" + strings.Join(e.Keys, ", ") + "]"
+	}
+	if c.log == noPlace {
+		of += ", ties: accept"
+		note = "  # the version of a snapshot's row is when it was read: it wins over changes that are published later"
+	}
+	return "envelope: { " + of + " }" + note, e
 }
 
 // changeKeys returns the proposals for rows of a database, the one of the primary key first.

@@ -147,8 +147,8 @@ func (c *changes) versions(s *sample, entity int) (out []Version) {
 			return places[place]
 		})
 	}
-	if c.log == textPlace || c.at == "" {
-		return out // Maxwell's times would also have to be accepted by name
+	if c.log != noPlace || c.at == "" {
+		return out // times would have to be accepted by name
 	}
 	at := s.field(c.at)
 	ties(c.at, func(i int) int64 { return s.events[i].Values[at].Int() })

@@ -94,6 +94,10 @@ func TestGolden(t *testing.T) {
 			`{"database":"shop","table":"orders","type":"bootstrap-insert","ts":1700000000,"data":{"id":1,"user":"u1","total":9.5}}`,
 			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":2,"commit":true,"position":"bin.000006:800911","data":{"id":2,"user":"u1","total":9.5}}`,
 			`{"database":"shop","table":"orders","type":"update","ts":1700000001,"xid":3,"xoffset":0,"position":"bin.000006:801911","data":{"id":1,"user":"u2","total":9.5},"old":{"user":"u1"}}`), 100),
+		"sqlserver": of("shop.orders", "", lines(
+			`{"before":null,"after":{"id":1,"user":"u1"},"source":{"connector":"sqlserver","ts_ms":1700000000000,"snapshot":"true","commit_lsn":"0000:1:1"},"op":"r","ts_ms":1700000000123}`,
+			`{"before":{"id":1,"user":"u1"},"after":{"id":1,"user":"u2"},"source":{"connector":"sqlserver","ts_ms":1700000001000,"snapshot":"false","commit_lsn":"0000:1:2"},"op":"u","ts_ms":1700000001124}`,
+			`{"before":null,"after":{"id":2,"user":"u1"},"source":{"connector":"sqlserver","ts_ms":1700000001000,"snapshot":"false","commit_lsn":"0000:1:3"},"op":"c","ts_ms":1700000001125}`), 100),
 		"postgres": of("shop.orders", "", lines(
 			`{"before":null,"after":{"id":1,"user":"u1"},"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"last","lsn":24023100,"xmin":null},"op":"r","ts_ms":1700000000123}`,
 			`{"before":{"id":1,"user":"u1"},"after":{"id":1,"user":"u2"},"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"false","lsn":24023128,"xmin":null},"op":"u","ts_ms":1700000000124}`,

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -33,8 +35,8 @@ type shopDatabase interface {
 
 // dialect holds statements with fmt verbs. insert (order, user, minutes, whole and fractional part of the price) and rekey (the new order,
 // the old one) do nothing if the order exists. older is for a customer (name, id), customer for another one (id, letters of the biography).
-// inMS is the expression for a time as brine shows it.
-type dialect struct{ tables, insert, rekey, older, customer, inMS string }
+// inMS is the expression for a time as brine shows it, balance that for a customer's balance as it is published.
+type dialect struct{ tables, insert, rekey, older, customer, inMS, balance string }
 
 // changeData is a shop's database with Debezium's engine, which publishes its log to the topics of jobs.
 type changeData struct {
@@ -50,6 +52,7 @@ type changeData struct {
 	engine  *exec.Cmd
 	printed testenv.Text
 	fences  int
+	signals int
 }
 
 // begin starts the engine. It continues where it was, or takes a snapshot first.
@@ -62,6 +65,8 @@ offset.storage=org.apache.kafka.connect.storage.FileOffsetBackingStore
 offset.storage.file.filename=%[2]s
 offset.flush.interval.ms=100
 poll.interval.ms=20
+signal.data.collection=shop.signals
+incremental.snapshot.chunk.size=7
 `, c.server, c.offsets()) + c.connector(c.offsets())
 	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
 		c.t.Fatal(err)
@@ -101,6 +106,40 @@ func (c *changeData) fence() {
 			c.t.Fatalf("Debezium has not come to fence %d: %.3000s", c.fences, text)
 		}
 	}
+}
+
+// incremental has the engine read all tables again, in chunks of a few rows while it reads the log, and n changes made meanwhile.
+func (c *changeData) incremental(r *rand.Rand, n int) {
+	c.t.Helper()
+	c.signals++
+	const row = `"snapshot":"incremental"` // of the fences, which are read last
+	earlier := strings.Count(c.printed.String(), row)
+	c.SQL(fmt.Sprintf(`insert into shop.signals values ('%d', 'execute-snapshot', '{"data-collections": ["shop.orders", "shop.customers", "shop.fences"]}');`,
+		c.signals))
+	for range n {
+		c.change(r, 1)
+	}
+	for start := time.Now(); strings.Count(c.printed.String(), row) == earlier; wait(c.t, 20*time.Millisecond) {
+		if time.Since(start) > dawdling {
+			c.t.Fatalf("Debezium has not read the tables again: %.3000s", c.printed.String())
+		}
+	}
+	c.fence()
+}
+
+// forgotten makes the engine forget how far it has read, so that it takes another snapshot under the same prefix. No record would report what
+// is deleted before that.
+func (c *changeData) forgotten() {
+	c.t.Helper()
+	c.fence()
+	c.kill()
+	for _, file := range []string{c.offsets(), c.offsets() + ".schemas"} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			c.t.Fatal(err)
+		}
+	}
+	c.begin()
+	c.fence()
 }
 
 // noted waits until the engine has noted that its snapshot is complete, and returns its offsets. If killed earlier, it would take another
@@ -172,8 +211,8 @@ func (c *changeData) change(r *rand.Rand, n int) {
 	c.SQL(b.String())
 }
 
-// lives runs the first of two servers and its successor through a snapshot, changes of every kind, kills of the engine and of brine, and a
-// failover, by succeed, to a server whose log starts over.
+// lives runs the first of two servers and its successor through snapshots, of which some come again or are incremental, changes of every
+// kind, kills of the engine and of brine, and a failover, by succeed, to a server whose log starts over.
 func (c *changeData) lives(succeed func() shopDatabase) {
 	c.t.Helper()
 	c.server = "shop1"
@@ -194,6 +233,9 @@ func (c *changeData) lives(succeed func() shopDatabase) {
 		c.t.Fatal(err)
 	}
 	_ = p.cmd.Wait() // it was killed
+	c.incremental(r, 50)
+	c.forgotten()
+	c.incremental(r, 50)
 	c.change(r, 100)
 	c.fence()
 	c.kill()
@@ -250,7 +292,7 @@ func (c *changeData) compareCustomers(j *job) {
 	if s, out := j.ran(exitOK); s.Dead > 0 {
 		c.t.Errorf("%d dead letters\n%s", s.Dead, out)
 	}
-	want := c.selected(`select id, concat_ws(' ', name, bio, ` + c.decimal("balance") + `, ` + c.inMS("seen") + `, ` + c.inMS("born") +
+	want := c.selected(`select id, concat_ws(' ', name, bio, ` + c.decimal(c.dialect().balance) + `, ` + c.inMS("seen") + `, ` + c.inMS("born") +
 		`) from shop.customers`)
 	got := map[string]string{}
 	for id := range 5 {

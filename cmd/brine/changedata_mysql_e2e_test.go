@@ -44,6 +44,7 @@ func (m shopMySQL) dialect() dialect {
 create table shop.orders (id bigint primary key, user varchar(20) not null, created timestamp(6) not null, items text, status varchar(20) not null, price decimal(10,2) not null);
 create table shop.customers (id bigint primary key, name varchar(20) not null, bio longtext not null, balance decimal(20,3) not null, seen datetime(6) not null, born date not null);
 create table shop.fences (n int primary key);
+create table shop.signals (id varchar(64) primary key, type varchar(32) not null, data varchar(2048) not null);
 ` + strings.Repeat("insert into shop.fences values (-1); delete from shop.fences; flush binary logs;\n", 4),
 		insert: "insert ignore into shop.orders values (%d, '%s', timestamp '2013-01-02 02:04:05.678901' + interval %d minute, " +
 			"'red hat', 'new', %d.%02d);\n",
@@ -52,7 +53,8 @@ create table shop.fences (n int primary key);
 			"where id = %d;\n",
 		customer: "delete from shop.customers where id = %d;\n" +
 			"insert into shop.customers values (%[1]d, 'Bob', repeat('b', %d), 1.5, '2013-02-03 04:05:06.000007', '1969-12-31');\n",
-		inMS: `concat(left(date_format(%s, '%%Y-%%m-%%dT%%H:%%i:%%s.%%f'), 23), 'Z')`,
+		inMS:    `concat(left(date_format(%s, '%%Y-%%m-%%dT%%H:%%i:%%s.%%f'), 23), 'Z')`,
+		balance: "balance",
 	}
 }
 
@@ -79,7 +81,7 @@ func (m shopMySQL) logged() (file, pos int) {
 }
 
 // TestChangeDataOfMySQL checks that the log of a real MySQL or MariaDB, read by Debezium's engine, ends in the rows that SELECT shows: over
-// a snapshot, changes of every kind, kills of the engine and of brine, and a failover to a server whose log starts over.
+// snapshots, changes of every kind, kills of the engine and of brine, and a failover to a server whose log starts over.
 func TestChangeDataOfMySQL(t *testing.T) {
 	notShort(t)
 	t.Parallel()

@@ -143,7 +143,8 @@ func debeziumInAvro(t *testing.T) published {
 			{"name":"total","type":{"type":"bytes","scale":2,"precision":10,"connect.name":"org.apache.kafka.connect.data.Decimal","logicalType":"decimal"}},
 			{"name":"made","type":{"type":"long","connect.name":"io.debezium.time.MicroTimestamp"}}],"connect.name":"shop.orders.Value"}],"default":null},
 		{"name":"after","type":["null","Value"],"default":null},
-		{"name":"source","type":{"type":"record","name":"Source","namespace":"io.debezium.connector.mysql","fields":[{"name":"connector","type":"string"},{"name":"ts_ms","type":"long"}]}},
+		{"name":"source","type":{"type":"record","name":"Source","namespace":"io.debezium.connector.mysql","fields":[{"name":"connector","type":"string"},{"name":"ts_ms","type":"long"},
+			{"name":"file","type":"string"},{"name":"pos","type":"long"}]}},
 		{"name":"op","type":"string"},{"name":"ts_ms","type":["null","long"],"default":null}],"connect.name":"shop.orders.Envelope"}`
 	out := logged(orderOf("debezium-avro", "debezium_avro"), " gone:false id:1 made:2013-01-01T09:57:00.000000Z status:sent total:9.00")
 	out.schemas = map[int]sr.Schema{9: {Schema: text}}
@@ -153,7 +154,7 @@ func debeziumInAvro(t *testing.T) published {
 	}
 	change := func(op string, at int64, before, after any) {
 		value, err := schema.AppendEncode(binary.BigEndian.AppendUint32([]byte{0}, 9), map[string]any{"before": before, "after": after, "op": op, "ts_ms": at,
-			"source": map[string]any{"connector": "mysql", "ts_ms": at}})
+			"source": map[string]any{"connector": "mysql", "ts_ms": at, "file": "binlog.000007", "pos": at - orderedAt + 4}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -291,15 +291,15 @@ func TestInitOfFormats(t *testing.T) {
 		rows    int      // expected afterwards
 	}{
 		"debezium": {nil, debeziumParcels(true), []string{"envelope: debezium ", "images: { deleted: gone }", "changed_at: { type: time_ms, path: [\"$source\", ts_ms] }",
-			"version: changed_at", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},
+			"version: lsn(lsn)", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},
 		"debezium with schemas": {nil, debeziumParcels(false), []string{"envelope: { form: debezium, before: key, key: [shop, id] }",
 			"price: decimal", "made: time_us"}, 4},
 		"debezium in avro": {[]string{"--registry", registry.URL()}, changes.records, []string{"format: avro", "envelope: { form: debezium, before: key, key: [id] }", "total: decimal", "made: time_us",
-			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 3},
+			"version: binlog(file, pos)", "key: md5(id, 4) + asc(id)"}, 3},
 		"debezium without an envelope": {nil, bareParcels(func(at time.Time, n int) string {
 			return fmt.Sprintf(`,"__lsn":%d,"__source_ts_ms":%d`, 1000+n, at.UnixMilli())
 		}), []string{"envelope: { form: debezium, unwrapped: true, key: [id] }", `lsn: { type: int, path: ["$lsn"] }`, "version: lsn(lsn)",
-			"# Or version: changed_at", "key: md5(id, 4) + asc(id)", "images: { deleted: gone }"}, 4},
+			"key: md5(id, 4) + asc(id)", "images: { deleted: gone }"}, 4},
 		"debezium without an envelope of mysql": {nil, bareParcels(func(_ time.Time, n int) string {
 			return fmt.Sprintf(`,"__source_file":"bin.000003","__source_pos":%d`, 1000+n)
 		}), []string{`pos: { type: int, path: ["$source", pos] }`, "version: binlog(file, pos)"}, 4},
