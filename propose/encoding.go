@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"brine/event"
 	"brine/event/avro"
@@ -24,6 +26,7 @@ type encoding struct {
 	name     string        // the pipeline's format
 	format   event.Format  // nil: one JSON object per record
 	fields   []event.Field // from a schema; nil: the values determine them
+	whole    []Field       // the key and the value as they are; nil: fields are in the value
 	texts    bool          // values are texts whatever they mean
 	objects  func(value []byte, each func([]byte))
 	lines    []string // for the pipeline
@@ -62,7 +65,9 @@ func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, 
 	case share(raw, func(v []byte) bool { _, ok := packetRows(v); return ok }):
 		e.ofPackets(raw)
 	default:
-		e.byRows(o, raw)
+		if e.byRows(o, raw); e.name == "json" {
+			e.asTexts(o, raw)
+		}
 	}
 	if err == nil && len(o.Columns) > 0 && e.name != "csv" {
 		err = fmt.Errorf("%w: --columns names %s of each CSV row, but the records of %s are not such rows; omit it, or correct the names",
@@ -246,6 +251,24 @@ func (e *encoding) message(s *protobuf.Schema, framed *registry.Framed, rec *eve
 		return m
 	}
 	return s.MessageAt([]int{0})
+}
+
+// asTexts takes records whole if their keys and values are texts.
+func (e *encoding) asTexts(o *Options, raw []event.Record) {
+	if !o.Keyed || slices.ContainsFunc(raw, func(r event.Record) bool { return !isText(r.Value) }) {
+		return
+	}
+	key := fieldsOfKeys(raw)
+	if len(key) != 1 || key[0].Place != event.WholeKey {
+		return
+	}
+	e.name, e.format = "raw", event.Raw{}
+	e.whole = append(key, Field{Field: event.Field{Name: "value", Type: event.Text, Place: event.WholeValue}})
+}
+
+// isText reports whether a value is text for people.
+func isText(value []byte) bool {
+	return utf8.Valid(value) && bytes.IndexFunc(value, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }) < 0
 }
 
 // byRows tries to read records as rows of CSV, with the separator for which most have the same number of values, at least two.

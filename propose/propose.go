@@ -92,6 +92,10 @@ func Of(ctx context.Context, o Options) (*Proposal, error) {
 // declare makes the fields from a schema, or from the values, which the columns describe.
 func (p *Proposal) declare(raw []event.Record) ([]*column, error) {
 	e := p.encoding
+	if e.whole != nil {
+		p.Fields = e.whole
+		return nil, nil
+	}
 	if e.fields != nil {
 		p.Fields = e.declare()
 		if e.changes != nil {

@@ -43,9 +43,12 @@ func (p *Proposal) findTombstones(ctx context.Context, raw []event.Record) {
 		t.name, t.format = "json", event.JSONFormat{}
 	}
 	for _, f := range fields {
-		if at := slices.IndexFunc(p.Fields, func(v Field) bool { return v.Name == f.Name }); at >= 0 && f.Place == event.InKey {
+		at := slices.IndexFunc(p.Fields, func(v Field) bool { return v.Name == f.Name })
+		switch {
+		case at >= 0 && f.Place == event.InKey:
 			p.Fields[at] = f
-		} else {
+		case at >= 0 && p.Fields[at].Place == f.Place: // it is there already
+		default:
 			f.Name = free(p.Fields, f.Name)
 			p.Fields = append(p.Fields, f)
 		}

@@ -189,6 +189,8 @@ func declaration(f Field) string {
 	var more []string
 	if f.Place == event.WholeKey || f.Place == event.InKey && len(f.Path) == 0 {
 		more = append(more, "path: $key")
+	} else if f.Place == event.WholeValue {
+		more = append(more, "path: $value")
 	} else if f.Place == event.InKey {
 		more = append(more, "path: ["+strings.Join(append([]string{`"$key"`}, quoted(f.Path)...), ", ")+"]")
 	} else if len(f.Path) > 0 {

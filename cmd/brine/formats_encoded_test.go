@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/big"
@@ -13,6 +14,7 @@ import (
 	"github.com/twmb/avro"
 	"github.com/twmb/franz-go/pkg/sr"
 
+	"brine/event"
 	"brine/internal/testenv"
 )
 
@@ -128,6 +130,54 @@ func TestKeysAgainstTheNewestSchema(t *testing.T) {
 	want := "fields.id: it is long in the schema, but declared text; according to id 8 (" + j.topic + "-key v1), the newest schema"
 	if out, code := j.exit("check", "--connect", j.file); code == exitOK || !strings.Contains(out, want) {
 		t.Errorf("check exits with %d and does not say %q:\n%s", code, want, out)
+	}
+}
+
+// TestKeysWaitForTheRegistry checks that a delete whose key names a schema not seen before waits while the registry is away, and that the
+// row then ends. A key that no registry knows is a dead letter.
+func TestKeysWaitForTheRegistry(t *testing.T) {
+	avsc, err := os.ReadFile("../../examples/formats/orders.avsc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = `{"type":"record","name":"Key","fields":[{"name":"id","type":"string"}]}`
+	value, err := avro.MustParse(string(avsc)).AppendEncode([]byte{0, 0, 0, 0, 7}, map[string]any{"id": "o1", "at": int64(orderedAt), "status": "new",
+		"total": big.NewRat(950, 100), "to": map[string]any{"street": "Storgata 1", "city": "Oslo"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := newSchemaRegistry(t)
+	j := newJobOf(t, embeddedStack(t), orderOf("avro-keys", "avro_keys"))
+	j.replace("url: http://localhost:8081", "url: "+registry.URL()+"\n  unknown_after: 100ms")
+	j.replace("    key_format: avro\n", "    key_format: avro\n    read: { max_pause: 200ms }\n")
+	registry.SeedSchema(j.topic+"-value", 1, 7, sr.Schema{Schema: string(avsc)})
+	registry.SeedSchema(j.topic+"-key", 1, 8, sr.Schema{Schema: text})
+	registry.SeedSchema(j.topic+"-key", 2, 9, sr.Schema{Schema: text})
+	key := func(id byte) []byte { return append([]byte{0, 0, 0, 0, id, 4}, "o1"...) }
+	p := j.begin()
+	j.sendAll([]sent{{key: key(8), value: value, time: time.UnixMilli(orderedAt)}})
+	p.until("avro_keys.rows", 1)
+	registry.away.Store(true)
+	j.sendAll([]sent{{key: key(9), time: time.UnixMilli(orderedAt + 1000)}, {key: key(10), time: time.UnixMilli(orderedAt + 1000)}})
+	p.untilWaiting("avro_keys.rows")
+	if n := p.settled("avro_keys.rows"); n != 1 {
+		t.Errorf("%d records are settled while the registry is away", n)
+	}
+	registry.away.Store(false)
+	p.until("avro_keys.rows", 3)
+	p.until("avro_keys.documents", 3)
+	p.stop()
+	if got := j.fieldsOf("id=o1"); got != "" {
+		t.Errorf("the row is still %s", got)
+	}
+	letters := j.deadLetters()
+	if len(letters) != 2 { // of rows and of documents
+		t.Errorf("%d dead letters", len(letters))
+	}
+	for _, l := range letters {
+		if l.Reason != event.UnknownSchema || l.Field != "$key" || !bytes.Equal(l.Record.Key, key(10)) {
+			t.Errorf("a dead letter for %s, field %s, of key %x: %s", l.Reason, l.Field, l.Record.Key, l.Detail)
+		}
 	}
 }
 

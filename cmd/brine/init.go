@@ -39,8 +39,9 @@ type initCmd struct {
 func (initCmd) Help() string {
 	return `Reads a sample and writes a commented brine.yaml that brine check accepts: the fields with their types and the formats of their
 times, a row key with the reasons for it and others to choose from, and the version with its ties in the sample. At a terminal it
-asks for what no flag says. Records may be JSON objects or arrays of them, changes as Debezium, Canal and Maxwell write them, rows of
-CSV, and with --registry or --schema Avro and Protobuf.
+asks for what no flag says. Records may be JSON objects or arrays of them, changes as Debezium (also without their envelope), Canal
+(also in Protobuf) and Maxwell write them, rows of CSV, texts, and with --registry or --schema Avro and Protobuf. Where nothing is
+recognized, it says what it saw.
 
 Examples:
   brine init --topic courier.scans --sample scans.jsonl.gz

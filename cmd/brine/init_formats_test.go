@@ -238,6 +238,18 @@ func withOperations(records []sent) []sent {
 	return records
 }
 
+// textParcels returns twelve texts of four parcels; those from a number on have no value.
+func textParcels(ended int) (out []sent) {
+	for n := range 12 {
+		r := sent{partition: n % 4 % devPartitions, time: parcelTime.Add(time.Duration(n) * time.Second), key: fmt.Append(nil, "p", n%4)}
+		if n < ended {
+			r.value = fmt.Append(nil, "note ", n, "\nof a parcel")
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
 // withHeader returns records with a header.
 func withHeader(records []sent, name string, value ...byte) []sent {
 	for i := range records {
@@ -348,6 +360,8 @@ func TestInitOfFormats(t *testing.T) {
 		"json behind ids": {[]string{"--registry", registry.URL()}, encodedParcels(func(id string, at int64, n int) []byte {
 			return append([]byte{0, 0, 0, 0, 3}, jsonParcel(id, at, n)...)
 		}), []string{"format: json", "framing: confluent"}, 12},
+		"texts":              {nil, textParcels(12), []string{"format: raw", "key: { type: text, path: $key }", "value: { type: text, path: $value }"}, 4},
+		"texts with deletes": {nil, textParcels(10), []string{"format: raw", "deletes: tombstone ", "key: md5(key, 4) + key\n"}, 4},
 		"arrays": {nil, encodedParcels(func(id string, at int64, n int) []byte {
 			return []byte("[" + jsonParcel(id, at, n) + "," + jsonParcel(id+"x", at, n) + "]")
 		}), []string{"format: json_array"}, 24},
