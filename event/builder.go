@@ -16,7 +16,7 @@ type Builder struct {
 	leftOut LeftOut // why the current event writes nothing
 	count   uint64  // of events; marks the nodes that the current one has seen
 	row     int     // index of the event among those of its record
-	lacking []*Node // nodes whose values the publisher could not send; see Envelope
+	lacking []*Node // columns whose values the publisher could not send; see Envelope
 	element int     // the element of the record's list that the current event is made of; noElement: none
 	known   bool    // the parts beside the record's value have been read
 	gone    bool    // the record is a tombstone, and therefore a delete

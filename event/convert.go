@@ -112,6 +112,9 @@ func (b *Builder) Parse(n *Node, text []byte) *Error {
 		return err
 	}
 	switch {
+	case n.column && isUnavailable(text):
+		b.lacking = append(b.lacking, n)
+		return nil
 	case n.field < 0:
 		return n.Wrong("a string")
 	case !utf8.Valid(text):

@@ -1,19 +1,12 @@
 package event
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// Debezium writes this text instead of a value that the database did not send because it has not changed.
-const unavailable = "__debezium_unavailable_value"
-
-// unavailableForms are its JSON as a text, as bytes and as a list.
-var unavailableForms = [][]byte{[]byte(`"` + unavailable + `"`), []byte(`"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="`),
-	[]byte(`["` + unavailable + `"]`)}
 
 // debezium judges an event that Debezium has wrapped.
 func (e *envelope) debezium(b *Builder) (gone bool, err *Error) {
@@ -65,11 +58,11 @@ func (e *envelope) complete(b *Builder) *Error {
 	n, i := len(e.decoder.schema.Fields), &e.decoder.images
 	known := func(m *Node) bool { return m != nil && b.Has(m) && !slices.Contains(b.lacking, m) }
 	for _, m := range b.lacking {
-		if m.field >= n {
-			continue // of the before-image
+		if i.before != nil && slices.Contains(i.before.children, m) {
+			continue
 		}
 		if i.before != nil && !e.keyOnly() && known(i.before.Find([]byte(m.key))) {
-			b.values[m.field] = b.values[n+m.field]
+			m.each(func(field int) { b.values[field] = b.values[n+field] })
 			continue
 		}
 		if !e.Partial {
@@ -106,19 +99,6 @@ const (
 	zonedForm                        // a time in RFC 3339
 )
 
-// lacks notes that the publisher could not send the value of a column, if that is what the JSON means.
-func (b *Builder) lacks(n *Node, json []byte) bool {
-	if !n.column || len(json) < len(unavailable) || json[0] == '"' && json[1] != '_' && json[1] != '\\' && json[1] != 'X' {
-		return false
-	}
-	escaped := json[0] == '"' && bytes.IndexByte(json, '\\') >= 0 && string(b.batch.text(json)) == unavailable
-	if !escaped && !slices.ContainsFunc(unavailableForms, func(f []byte) bool { return bytes.Equal(f, json) }) {
-		return false
-	}
-	b.lacking = append(b.lacking, n)
-	return true
-}
-
 // formed sets a field from JSON in a form of its own. It returns false if the JSON is not in such a form.
 func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, err *Error) {
 	if b.lacks(n, raw) {
@@ -146,4 +126,119 @@ func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, e
 		return true, nil
 	}
 	return false, nil
+}
+
+// Debezium writes this text instead of a value that the database did not send because it has not changed. It makes of it a value of the
+// column's type: its bytes for bytes, which may be written in base64 or hex; {text: text} for an hstore, perhaps within a text; for an array
+// a list of the text, of its bytes, of the UUID named by them, or of the code of each byte.
+const (
+	unavailable       = "__debezium_unavailable_value"
+	unavailableBase64 = "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
+	unavailableHex    = "5f5f646562657a69756d5f756e617661696c61626c655f76616c7565"
+	unavailableMap    = `{"` + unavailable + `":"` + unavailable + `"}`
+	unavailableUUID   = "b68a35a7-17ad-35b3-af2a-ae46edb4545a"
+	unavailableCodes  = "[95,95,100,101,98,101,122,105,117,109,95,117,110,97,118,97,105,108,97,98,108,101,95,118,97,108,117,101]"
+)
+
+// longestUnavailable is the most bytes that JSON needs for one of the texts, if it escapes each byte.
+const longestUnavailable = 6*len(unavailableMap) + 2
+
+// isUnavailable reports whether a text is one of Debezium's placeholders.
+func isUnavailable(text []byte) bool {
+	switch string(text) {
+	case unavailable, unavailableBase64, unavailableHex, unavailableMap:
+		return true
+	}
+	return false
+}
+
+// lacks notes that the publisher could not send the value of a column, if that is what the JSON means.
+func (b *Builder) lacks(n *Node, json []byte) bool {
+	if !n.column || !mayBeUnavailable(json) || !b.isUnavailable(json) {
+		return false
+	}
+	b.lacking = append(b.lacking, n)
+	return true
+}
+
+// Lacks is for a Reader that finds a column of which fields hold only parts. It reports whether the column, here as JSON, is what the
+// publisher writes instead of a value that it could not send. If so, the event has nothing of the column.
+func (b *Builder) Lacks(n *Node, json []byte) bool { return b.lacks(n, json) }
+
+// MayLack reports whether a list, a map or, as one item, a text at n may be what the publisher writes instead of a value that it could not
+// send.
+func (n *Node) MayLack(items int) bool {
+	return n.column && (items == 1 || items == len(unavailable))
+}
+
+// mayBeUnavailable reports whether a JSON value that json begins with may be a placeholder. It is fast for nearly all others.
+func mayBeUnavailable(json []byte) bool {
+	if len(json) < len(unavailable) {
+		return false
+	}
+	switch json[0] {
+	case '"':
+		if json[1] == '{' { // as all texts of JSON begin
+			return json[2] == '\\' && (json[3] != '"' || json[4] == '_' || json[4] == '\\')
+		}
+		return strings.IndexByte(`_X5\`, json[1]) >= 0
+	case '[', '{':
+		i := skipSpace(json, 1)
+		if i+1 < len(json) && json[i] == '"' {
+			return strings.IndexByte(`_Xb59\`, json[i+1]) >= 0
+		}
+		return i < len(json) && json[i] == '9'
+	}
+	return false
+}
+
+// isUnavailable reports whether valid JSON is a placeholder.
+func (b *Builder) isUnavailable(json []byte) bool {
+	switch json[0] {
+	case '"':
+		text, _ := b.shortText(json, 0)
+		return isUnavailable(text)
+	case '[':
+		text, next := b.shortText(json, skipSpace(json, 1))
+		if next == len(json)-1 {
+			return isUnavailable(text) || string(text) == unavailableUUID
+		}
+		return areCodes(json)
+	case '{':
+		name, next := b.shortText(json, skipSpace(json, 1))
+		if string(name) != unavailable {
+			return false
+		}
+		value, next := b.shortText(json, skipSpace(json, next+1)) // after the colon
+		return string(value) == unavailable && next == len(json)-1
+	}
+	return false
+}
+
+// shortText returns the text of the string at json[i], and the index of what follows it; -1: it is not a string, or too long for a
+// placeholder.
+func (b *Builder) shortText(json []byte, i int) (text []byte, next int) {
+	if i >= len(json) || json[i] != '"' {
+		return nil, -1
+	}
+	end, _ := endOfString(json, i)
+	if end < 0 || end-i > longestUnavailable {
+		return nil, -1
+	}
+	return b.batch.text(json[i:end]), skipSpace(json, end)
+}
+
+// areCodes reports whether a JSON list holds the codes. Protobuf's JSON has its longer integers in quotes.
+func areCodes(json []byte) bool {
+	at := 0
+	for _, c := range json {
+		switch {
+		case c <= ' ' || c == '"':
+		case at == len(unavailableCodes) || c != unavailableCodes[at]:
+			return false
+		default:
+			at++
+		}
+	}
+	return at == len(unavailableCodes)
 }

@@ -185,6 +185,11 @@ func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 	n.null = kind == 'n'
 	switch {
 	case n.field >= 0:
+	case n.column && r.lacks(n, record, b):
+		if err := r.json.SkipValue(); err != nil {
+			return r.undecodable(err)
+		}
+		return nil
 	case kind == '{':
 		return r.object(n, record, b)
 	case kind == '[' && n.indexed:
@@ -202,6 +207,16 @@ func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 	// What ReadValue returns is valid only until the next read; the same bytes in the record last longer.
 	end := int(r.json.InputOffset())
 	return b.take(n, kind, record[end-len(raw):end])
+}
+
+// lacks reports whether the next value stands for a column that the publisher could not send.
+func (r *jsonReader) lacks(n *Node, record []byte, b *Builder) bool {
+	next := record[r.json.InputOffset():]
+	if next = bytes.TrimLeft(next, ":"+space); !mayBeUnavailable(next) {
+		return false
+	}
+	end := endOfValue(next, 0, quickDepth)
+	return end >= 0 && b.lacks(n, next[:end])
 }
 
 // take sets a field from valid JSON that is not null and lasts as long as the batch.

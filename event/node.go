@@ -93,6 +93,16 @@ func (n *Node) hold(field int, f Field) {
 	}
 }
 
+// each calls do with the position of each field at n and below.
+func (n *Node) each(do func(field int)) {
+	if n.field >= 0 {
+		do(n.field)
+	}
+	for _, m := range n.children {
+		m.each(do)
+	}
+}
+
 // straighten finds the nodes at n and below whose values are taken as they come.
 func (n *Node) straighten() {
 	if n.field >= 0 && n.convert == nil && !n.column && !n.loose {

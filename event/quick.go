@@ -128,6 +128,11 @@ func (r *jsonReader) quickMember(n *Node, in []byte, i int, b *Builder) int {
 	kind := jsontext.Kind(in[i])
 	n.null = kind == 'n'
 	if n.field < 0 {
+		if n.column && mayBeUnavailable(in[i:]) {
+			if end := endOfValue(in, i, quickDepth); end >= 0 && b.lacks(n, in[i:end]) {
+				return end
+			}
+		}
 		switch {
 		case kind == '{':
 			return r.quickObject(n, in, i, b)

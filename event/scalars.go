@@ -47,7 +47,7 @@ func (b *Builder) text(n *Node, text []byte) *Error {
 		return err
 	}
 	switch {
-	case n.column && string(text) == unavailable:
+	case n.column && isUnavailable(text):
 		b.lacking = append(b.lacking, n)
 		return nil
 	case !utf8.Valid(text):
@@ -297,7 +297,7 @@ func AppendDecimal(dst, unscaled []byte, scale int) (_ []byte, ok bool) {
 
 // Bytes sets a field to bytes, or a Text to their text if they are UTF-8.
 func (b *Builder) Bytes(n *Node, p []byte) *Error {
-	if n.field >= 0 && n.typ == Text && utf8.Valid(p) || n.column && string(p) == unavailable {
+	if n.field >= 0 && n.typ == Text && utf8.Valid(p) || n.column && isUnavailable(p) {
 		return b.Text(n, p)
 	}
 	if err := b.have(n); err != nil {
@@ -317,6 +317,9 @@ func (b *Builder) Bytes(n *Node, p []byte) *Error {
 func (b *Builder) JSON(n *Node, json []byte) *Error {
 	if err := b.have(n); err != nil {
 		return err
+	}
+	if b.lacks(n, json) {
+		return nil
 	}
 	return b.json(n, json)
 }

@@ -135,7 +135,9 @@ func (s *step) within() {
 			s.refuse()
 		}
 	default:
-		s.refuse()
+		if s.refuse(); t.kind == text && s.node.MayLack(1) {
+			s.do = aText // the node refuses others
+		}
 	}
 }
 

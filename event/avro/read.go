@@ -74,9 +74,13 @@ func (r *run) rarer(s *step) *event.Error {
 		return r.b.Null(s.node)
 	case ofRecord:
 		return r.record(s)
-	case ofMapping:
-		return r.mapping(s)
-	case ofArray:
+	case ofMapping, ofArray:
+		if r.lacks(s) {
+			return r.b.Enter(s.node)
+		}
+		if s.do == ofMapping {
+			return r.mapping(s)
+		}
 		return r.array(s)
 	case render:
 		return r.render(s)
@@ -176,6 +180,23 @@ func appendUUID(dst, p []byte) []byte {
 		dst = append(dst, digits[c>>4], digits[c&15])
 	}
 	return dst
+}
+
+// lacks reads an array or a map that stands for a column which the publisher could not send. It returns false, and reads nothing, if the
+// value is any other.
+func (r *run) lacks(s *step) bool {
+	start := r.cursor
+	b, err := r.block(s.typ.leastItem())
+	r.cursor = start
+	if err != nil || !s.node.MayLack(b.items) {
+		return false // an error is worded by the reader of the value
+	}
+	r.json = r.json[:0]
+	if r.appendJSON(s.typ) == nil && r.b.Lacks(s.node, r.json) {
+		return true
+	}
+	r.cursor = start
+	return false
 }
 
 func (r *run) record(s *step) *event.Error {
