@@ -141,7 +141,15 @@ var kerberosCases = []struct {
 			o.Kerberos.Krb5Conf = like.Conf(t, l.Addr().String())
 			l.Close()
 		}},
-	{name: "a clock that is 10 minutes off", is: hbase.ErrClockSkew, says: "this machine's is 10m0s behind",
+	{name: "a clock that is 10 minutes off", is: hbase.ErrClockSkew, says: "this machine's is 10m0s behind", real: realKerberized,
+		client: func(t testing.TB, s *secured, o *hbase.Options, _ *gssapitest.KDC) {
+			if s == nil {
+				kdc := testenv.StartKDC(t)
+				kdc.Admin("addprinc -randkey brine")
+				o.Kerberos.Keytab, o.Kerberos.Krb5Conf = kdc.Keytab("brine"), kdc.Krb5Conf
+				kdc.Ahead(10 * time.Minute)
+			}
+		},
 		server: func(s *secured, _ *embedded.Options) {
 			s.Set(func(f *gssapitest.Faults) { f.Skew = 10*time.Minute + time.Second })
 		}},
@@ -153,8 +161,10 @@ var kerberosCases = []struct {
 		realSays: "check its keytab, its clock and its hbase.rpc.protection",
 		server:   func(s *secured, _ *embedded.Options) { s.Key(krbServer) }},
 	{name: "a server that offers less protection than `qop`", is: hbase.ErrDowngrade, says: "the server offers auth, auth-int, but qop is auth-conf",
+		real: realIntegrity, realSays: "the server offers auth-int, but qop is auth-conf",
 		server: func(_ *secured, o *embedded.Options) { o.Kerberos.QOP = []string{"auth", "auth-int"} }, client: qop("auth-conf")},
 	{name: "a server that demands more than `qop`", is: hbase.ErrDowngrade, says: "the server offers auth-conf, but qop is auth",
+		real: realIntegrity, realSays: "the server offers auth-int, but qop is auth",
 		server: func(_ *secured, o *embedded.Options) { o.Kerberos.QOP = []string{"auth-conf"} }},
 	{name: "a server without Kerberos", is: hbase.ErrDenied, says: "BadAuthException", real: realPlain,
 		realSays: "it offers to continue without authentication, which brine refuses",

@@ -65,16 +65,16 @@ var tlsCases = []struct {
 	real     realHBase // real server on which it runs too
 	realSays []string  // where that server's texts differ
 }{
-	{name: "a certificate of the authority in `ca`", server: serving(certstest.Leaf{}), client: trusting},
+	{name: "a certificate of the authority in `ca`", server: serving(certstest.Leaf{}), client: trusting, real: realUnasking},
 	{name: "the same, `min_version: TLSv1.3`", server: serving(certstest.Leaf{}), client: newest, real: realTLS,
 		realSays: []string{"the server supports none of the client's TLS versions, which are 1.3 or newer", "lower hbase.tls.min_version"}},
 	{name: "one for `server_name`", server: serving(certstest.Leaf{Hosts: []string{"hbase.internal", "localhost"}}), client: named("hbase.internal"),
 		real: realPresenting}, // localhost for the servers among themselves
 	{name: "mutual: certificates of both sides", server: needing, client: showing(certstest.Leaf{}), real: realTLS},
-	{name: "one of the client is wanted, and shown", server: wanting, client: showing(certstest.Leaf{})},
-	{name: "one of the client is wanted, and not shown", server: wanting, client: trusting},
-	{name: "TLS to a port of both", server: both, client: trusting},
-	{name: "plain text to a port of both", server: both},
+	{name: "one of the client is wanted, and shown", server: wanting, client: showing(certstest.Leaf{}), real: realWanting},
+	{name: "one of the client is wanted, and not shown", server: wanting, client: trusting, real: realWanting},
+	{name: "TLS to a port of both", server: both, client: trusting, real: realWanting},
+	{name: "plain text to a port of both", server: both, real: realWanting},
 	{name: "the server's has expired", server: serving(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), client: trusting, real: realPresenting,
 		says: []string{"the server's certificate \"CN=leaf\" expired at 20", "renew it, or correct this machine's clock"}},
 	{name: "the server's is not yet valid", server: serving(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), client: trusting, real: realPresenting,
@@ -114,10 +114,30 @@ const (
 	realNone       realHBase = iota
 	realTLS                  // requires certificates of clients, for their addresses
 	realPresenting           // the same, presenting the certificate of the case
+	realUnasking             // does not ask for certificates of clients
+	realWanting              // asks for them, does without, and takes plain text too
 	realPlain                // has no TLS
 	realKerberized           // offers all qualities of protection
 	realRekeyed              // the same, with a keytab of other keys than the KDC's
+	realIntegrity            // offers auth-int alone
 )
+
+// runs reports whether the real servers are set up so. They are in other ways than usual by `make test-security` alone.
+func (r realHBase) runs() bool {
+	clientAuth, protection := testenv.HBaseSetUp()
+	switch r {
+	case realNone:
+		return false
+	case realUnasking:
+		return clientAuth == "none"
+	case realWanting:
+		return clientAuth == "want"
+	case realIntegrity:
+		return protection == "integrity"
+	default:
+		return true
+	}
+}
 
 func serving(l certstest.Leaf) func(network) *embedded.TLS {
 	return func(n network) *embedded.TLS { return n.server(l) }
@@ -179,7 +199,7 @@ func TestTLS(t *testing.T) {
 // The same with real servers, whose behaviour is not ours.
 func TestTLSReal(t *testing.T) {
 	for _, c := range tlsCases {
-		if c.real == realNone {
+		if !c.real.runs() {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -191,7 +211,7 @@ func TestTLSReal(t *testing.T) {
 			switch c.real {
 			case realPlain:
 				connect = testenv.HBase(t)
-			case realTLS:
+			case realTLS, realUnasking, realWanting:
 				of(testenv.HBaseTLS(t))
 			case realPresenting:
 				r := testenv.HBaseTLSAlone(t)

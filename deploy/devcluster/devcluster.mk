@@ -29,6 +29,10 @@ test-releases: ## Run the conformance scripts and the main tests against older r
 test-moves: ## Run what depends on moves between servers against a real HBase of several region servers (needs Java 17 and Maven)
 	@deploy/devcluster/moves.sh
 
+.PHONY: test-security
+test-security: ## Run what asks real secured HBases for less, or more, than those of `make test` do (needs Java 17 and Maven)
+	@deploy/devcluster/security.sh
+
 .PHONY: full
 full: build data real-up ## Write all 664,839 scan events into the real servers, and count the rows with HBase's Java client
 	@deploy/devcluster/full.sh

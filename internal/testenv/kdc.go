@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // KDC is an MIT Kerberos KDC owned by the test. Its realm is TEST.BRINE.
@@ -18,8 +19,9 @@ type KDC struct {
 
 	t       testing.TB
 	dir     string
-	addr    string // host:port
-	root    string // of the unpacked packages; empty: the machine's own programs
+	addr    string   // host:port
+	root    string   // of the unpacked packages; empty: the machine's own programs
+	clock   []string // environment that shifts the server's clock
 	process daemon
 }
 
@@ -99,7 +101,9 @@ func (k *KDC) run(name string, args ...string) string {
 
 // start starts the KDC and waits until it accepts connections.
 func (k *KDC) start() error {
-	return k.process.run(k.t, k.command("krb5kdc", "-n", "-r", k.Realm, "-P", filepath.Join(k.dir, "pid")), func() error {
+	cmd := k.command("krb5kdc", "-n", "-r", k.Realm, "-P", filepath.Join(k.dir, "pid"))
+	cmd.Env = append(cmd.Env, k.clock...)
+	return k.process.run(k.t, cmd, func() error {
 		c, err := net.Dial("tcp", k.addr)
 		if err != nil {
 			return err
@@ -140,6 +144,21 @@ func (k *KDC) Start() {
 	if err := k.start(); err != nil {
 		k.t.Fatalf("the KDC did not start again: %v\n%s", err, &k.process.log)
 	}
+}
+
+// Ahead starts the KDC again with a clock that is ahead of this machine's. It needs libfaketime, of the packages of deploy/devcluster.
+func (k *KDC) Ahead(by time.Duration) {
+	k.t.Helper()
+	found, _ := filepath.Glob(filepath.Join(k.root, "/usr/lib/*/faketime/libfaketime.so.1"))
+	if len(found) == 0 {
+		if k.root == "" {
+			k.t.Skip("the machine has a KDC of its own, but no libfaketime")
+		}
+		k.t.Fatalf("no libfaketime in %s: fetch it with `deploy/devcluster/devcluster fetch kdc`", k.root)
+	}
+	k.clock = []string{"LD_PRELOAD=" + found[0], fmt.Sprintf("FAKETIME=+%ds", int(by.Seconds())), "FAKETIME_DONT_FAKE_MONOTONIC=1"}
+	k.Stop()
+	k.Start()
 }
 
 // Stop ends the KDC.

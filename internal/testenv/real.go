@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -93,6 +94,13 @@ func HBase(t testing.TB) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(connect, "rpc://"), ",")
 	listens(t, "HBase's master", first)
 	return connect
+}
+
+// HBaseSetUp is how the real HBases that run are secured: whether the one with TLS asks for a client's certificate, which is its
+// hbase.server.netty.tls.client.auth.mode, and the hbase.rpc.protection of the one with Kerberos. See deploy/devcluster/security.sh.
+func HBaseSetUp() (clientAuth, protection string) {
+	return cmp.Or(os.Getenv("BRINE_REAL_HBASE_TLS_CLIENT_AUTH"), "need"),
+		cmp.Or(os.Getenv("BRINE_REAL_HBASE_KERBEROS_PROTECTION"), "authentication,integrity,privacy")
 }
 
 // SecuredHBase is how to reach a real HBase that requires TLS and client certificates.

@@ -9,7 +9,7 @@ for package in java.lang java.nio sun.nio.ch java.lang.reflect java.util java.ut
   hbase_java+=("--add-opens=java.base/$package=ALL-UNNAMED")
 done
 
-start_hbase() { standalone hbase "$1" "${DEVCLUSTER_HBASE_HEAP:-1g}" <<<"${DEVCLUSTER_HBASE_SITE:-}"; }
+start_hbase() { standalone hbase "$1" "${DEVCLUSTER_HBASE_HEAP:-1g}" </dev/null; }
 
 start_hbase-tls() {
   local dir=$1
@@ -50,7 +50,8 @@ hbase.regionserver.keytab.file $dir/keytab
 END
 }
 
-# standalone SERVER DIR HEAP starts one process with the "name value" lines of standard input in its hbase-site.xml.
+# standalone SERVER DIR HEAP starts one process with the "name value" lines of standard input, and then those of DEVCLUSTER_HBASE_SITE, in its
+# hbase-site.xml. Of lines with the same name the last one counts.
 standalone() {
   local server=$1 dir=$2 heap=$3 master region zookeeper more
   more=$(cat)
@@ -69,6 +70,7 @@ hbase.regionserver.port $region
 hbase.master.wait.on.regionservers.timeout 1000
 hbase.master.wait.on.regionservers.maxtostart 1
 $more
+${DEVCLUSTER_HBASE_SITE:-}
 END
   # shellcheck disable=SC2086 # flags are words
   launch "$server" java "-Xmx$heap" ${DEVCLUSTER_HBASE_JAVA:-} "${hbase_java[@]}" \
@@ -101,13 +103,18 @@ env_hbase-tls() {
   echo "BRINE_REAL_HBASE_TLS=rpc://127.0.0.1:$master"
   echo "BRINE_REAL_HBASE_TLS_SERVERS=127.0.0.1:$master,127.0.0.1:$region"
   echo "BRINE_REAL_HBASE_TLS_CERTIFICATES=$1/tls"
+  echo "BRINE_REAL_HBASE_TLS_CLIENT_AUTH=$(site_value "$1" hbase.server.netty.tls.client.auth.mode)"
 }
 
 env_hbase-kerberos() {
   read -r master _ zookeeper <"$1/ports"
   echo "BRINE_REAL_HBASE_KERBEROS=rpc://127.0.0.1:$master"
   echo "BRINE_REAL_HBASE_KERBEROS_OWN=$1/keytab"
+  echo "BRINE_REAL_HBASE_KERBEROS_PROTECTION=$(site_value "$1" hbase.rpc.protection)"
 }
+
+# site_value DIR NAME is what a server in DIR has been started with.
+site_value() { sed -n "s|.*<name>$2</name><value>\(.*\)</value>.*|\1|p" "$1/conf/hbase-site.xml" | tail -1; }
 
 # hbase_conf DIR writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and what
 # all forms have in common.
