@@ -129,8 +129,8 @@ func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, e
 }
 
 // Debezium writes this text instead of a value that the database did not send because it has not changed. It makes of it a value of the
-// column's type: its bytes for bytes, which may be written in base64 or hex; {text: text} for an hstore, perhaps within a text; for an array
-// a list of the text, of its bytes, of the UUID named by them, or of the code of each byte.
+// column's type: its bytes for bytes, which may be written in base64 or hex; {text: text} for an hstore, perhaps within a text; for an
+// array a list of the text, of its bytes, of the UUID named by them, or of the code of each byte.
 const (
 	unavailable       = "__debezium_unavailable_value"
 	unavailableBase64 = "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="

@@ -56,8 +56,8 @@ func fieldsOf(message []byte, each func(number protowire.Number, bits uint64, co
 	return true
 }
 
-// packetRows returns the rows in a packet of Canal, each as it was after its change, or before it if that was a delete. ok is false if it is
-// not such a packet.
+// packetRows returns the rows in a packet of Canal, each as it was after its change, or before it if that was a delete. ok is false if it
+// is not such a packet.
 func packetRows(value []byte) (rows [][]packetColumn, ok bool) {
 	kind, entries := uint64(0), 0
 	read := fieldsOf(value, func(number protowire.Number, bits uint64, body []byte) {
