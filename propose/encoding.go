@@ -48,8 +48,10 @@ func itself(value []byte, each func([]byte)) { each(value) }
 // encoding determines how the records are encoded.
 func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, error) {
 	e := &encoding{name: "json", texts: o.Texts, objects: itself}
-	var err error
+	err := o.container(raw)
 	switch {
+	case err != nil:
+		return e, err
 	case o.Texts && len(o.Columns) > 0:
 		return e, fmt.Errorf("%w: --columns names the values of a topic's CSV records, but the first row of %s names its columns; omit it",
 			ErrSample, o.Source)

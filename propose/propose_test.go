@@ -272,9 +272,9 @@ func TestWhatWasSeen(t *testing.T) {
 		keyed   bool
 		want    string
 	}{
-		"a container file":   {"Obj\x01\x04", nil, false, "it is an Avro object container file; a sample is JSON lines or CSV"},
-		"a container":        {"Obj\x01\x04", nil, true, "the first is an Avro object container file; a pipeline reads one value of Avro per record"},
-		"compressed":         {"\x1f\x8b\x08", nil, true, "the first is compressed by gzip; let Kafka compress"},
+		"a container file":   {"Obj\x01\x04", nil, false, "a sample is an Avro object container file; a sample is JSON lines or CSV"},
+		"a container":        {"Obj\x01\x04", nil, true, "the first record of a sample is an Avro object container file; a pipeline reads one value of Avro per record"},
+		"compressed":         {"\x1f\x8b\x08", nil, true, "the first record of a sample is compressed by gzip; let Kafka compress"},
 		"an id":              {"\x00\x00\x00\x00\x07\x02a", nil, true, "names its schema, id 7; give the registry's address with --registry"},
 		"an id in a header":  {"\x02a", header("apicurio.value.globalId", 0, 0, 0, 0, 0, 0, 0, 9), true, "names its schema, globalId 9; give the registry's"},
 		"a GUID in a header": {"\x02a", header("__value_schema_id", append([]byte{1}, make([]byte, 16)...)...), true, "names its schema, guid 0000"},

@@ -22,22 +22,36 @@ var containers = []struct{ begins, name, fix string }{
 	{"\x28\xb5\x2f\xfd", "compressed by zstd", "let Kafka compress (the producer's compression.type) instead of the publisher"},
 }
 
-// seen describes the first value of records that nothing was recognized in, and what to do; empty: there is nothing to say.
-func (o *Options) seen(raw []event.Record) string {
+// first returns the first record with a value, or nil.
+func first(raw []event.Record) *event.Record {
 	at := slices.IndexFunc(raw, func(r event.Record) bool { return len(r.Value) > 0 })
 	if at < 0 {
-		return ""
+		return nil
 	}
-	rec := &raw[at]
+	return &raw[at]
+}
+
+// container returns the error for records that begin as what is no record does, or nil.
+func (o *Options) container(raw []event.Record) error {
+	rec := first(raw)
 	for _, c := range containers {
 		switch {
-		case !bytes.HasPrefix(rec.Value, []byte(c.begins)):
+		case rec == nil || !bytes.HasPrefix(rec.Value, []byte(c.begins)):
 		case !o.Keyed:
-			return ": it is " + c.name + "; a sample is JSON lines or CSV, also gzipped as FILE.gz, so convert it, or take the sample from a " +
-				"topic"
+			return fmt.Errorf("%w: %s is %s; a sample is JSON lines or CSV, also gzipped as FILE.gz, so convert it, or take the sample from a topic",
+				ErrSample, o.Source, c.name)
 		default:
-			return ": the first is " + c.name + "; " + c.fix
+			return fmt.Errorf("%w: the first record of %s is %s; %s", ErrSample, o.Source, c.name, c.fix)
 		}
+	}
+	return nil
+}
+
+// seen describes the first value of records that nothing was recognized in, and what to do; empty: there is nothing to say.
+func (o *Options) seen(raw []event.Record) string {
+	rec := first(raw)
+	if rec == nil {
+		return ""
 	}
 	if utf8.Valid(rec.Value) && bytes.IndexFunc(rec.Value, unicode.IsControl) < 0 {
 		return ": the first is the text " + quotedText(rec.Value) +

@@ -312,6 +312,9 @@ func TestInitOfFormats(t *testing.T) {
 			return fmt.Sprintf(`,"__lsn":%d,"__source_ts_ms":%d`, 1000+n, at.UnixMilli())
 		}), []string{"envelope: { form: debezium, unwrapped: true, key: [id] }", `lsn: { type: int, path: ["$lsn"] }`, "version: lsn(lsn)",
 			"key: md5(id, 4) + asc(id)", "images: { deleted: gone }"}, 4},
+		"debezium without an envelope or places": {nil, bareParcels(func(at time.Time, _ int) string {
+			return fmt.Sprintf(`,"__source_ts_ms":%d`, at.UnixMilli())
+		}), []string{"envelope: { form: debezium, unwrapped: true, key: [id], ties: accept }", "version: changed_at"}, 4},
 		"debezium without an envelope of mysql": {nil, bareParcels(func(_ time.Time, n int) string {
 			return fmt.Sprintf(`,"__source_file":"bin.000003","__source_pos":%d`, 1000+n)
 		}), []string{`pos: { type: int, path: ["$source", pos] }`, "version: binlog(file, pos)"}, 4},
