@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,6 +226,29 @@ func TestTLSReal(t *testing.T) {
 			}
 			tryTLS(t, connect, c.client, n, says)
 		})
+	}
+	if realWanting.runs() {
+		t.Run("the clients' authority is revoked", revokedReal)
+	}
+}
+
+// revokedReal has the servers trust another authority while they run: clients of the earlier one are refused from then on.
+func revokedReal(t *testing.T) {
+	r, n := testenv.HBaseTLSAlone(t), newNetwork(t)
+	n.servers = certstest.Load(t, r.CA, r.CAKey)
+	n.clients = n.servers
+	o := options(strings.TrimPrefix(r.Connect, "rpc://"), showing(certstest.Leaf{})(n))
+	o.TLS.CA = filepath.Join(t.TempDir(), "ca.pem")
+	copied(t, r.CA, o.TLS.CA) // the servers read theirs from r.CA too
+	open(t, o)
+	r.Trust(t, n.unknown.CA)
+	for {
+		c, err := hbase.Open(t.Context(), o)
+		if err != nil {
+			wantText(t, err, "the server refuses the client's certificate: unknown certificate")
+			return
+		}
+		c.Close() // they have not read it yet
 	}
 }
 

@@ -38,7 +38,7 @@ main() {
 
   DEVCLUSTER_HBASE_SITE=$'hbase.server.netty.tls.client.auth.mode want\nhbase.server.netty.tls.supportplaintext true'
   tests=(TestTLSReal/one_of_the_client_is_wanted,_and_shown TestTLSReal/one_of_the_client_is_wanted,_and_not_shown
-    TestTLSReal/TLS_to_a_port_of_both TestTLSReal/plain_text_to_a_port_of_both)
+    TestTLSReal/TLS_to_a_port_of_both TestTLSReal/plain_text_to_a_port_of_both "TestTLSReal/the_clients'_authority_is_revoked")
   against "an HBase with TLS that also does without them, and takes plain text" hbase-tls
 
   DEVCLUSTER_HBASE_SITE="hbase.rpc.protection integrity"

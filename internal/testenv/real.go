@@ -152,6 +152,14 @@ func (h SecuredHBase) Present(t testing.TB, cert, key string) {
 	present(cert, slices.Concat(content(t, key), content(t, cert)))
 }
 
+// Trust has the servers accept certificates of another authority alone, until the test ends. It is for HBaseTLSAlone.
+func (h SecuredHBase) Trust(t testing.TB, ca string) {
+	t.Helper()
+	own := content(t, h.CA)
+	t.Cleanup(func() { replace(t, h.CA, own) })
+	replace(t, h.CA, content(t, ca))
+}
+
 // HBaseZooKeeper returns the connect string of the same HBase with its ZooKeeper, zk://host:port/parent.
 func HBaseZooKeeper(t testing.TB) string {
 	t.Helper()
