@@ -100,6 +100,8 @@ func (p *place) readBeside(e *envelope) {
 	switch {
 	case e.Form == Debezium && is(p.lsn, "$source", "lsn"):
 		p.beside, p.besideIs = e.read(Nested, e.place([]string{"$source", "snapshot"}, nil)...), "incremental"
+	case e.Unwrapped && is(p.lsn, "$lsn"):
+		p.beside, p.besideIs = e.read(Nested, e.place([]string{"$snapshot"}, nil)...), "incremental"
 	case e.Form == Maxwell && p.pos < 0 && is(p.file, "$position"):
 		p.beside, p.besideIs = e.kind, "bootstrap-insert"
 	}

@@ -132,6 +132,9 @@ func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 	}
 	wrapped := fields(event.Envelope{Form: event.Debezium})
 	bare := fields(event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}})
+	short := event.Schema{Version: -1, Position: &event.Position{LSN: "lsn"}, Fields: []event.Field{{Name: "id", Type: event.Int},
+		{Name: "lsn", Type: event.Int, Path: []string{"$lsn"}}}}
+	short = (&event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}}).Wrap(short)
 	declared := fields(event.Envelope{Form: event.Debezium}, event.Field{Name: "snapshot", Type: event.Text, Path: []string{"$source", "snapshot"}})
 	row := func(server, lsn, snapshot string) string {
 		return fmt.Sprintf(`{"before":null,"after":{"id":1},"source":{"name":%q,"snapshot":%s,"lsn":%s},"op":"r"}`, server, snapshot, lsn)
@@ -152,6 +155,9 @@ func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 		{wrapped, `{"schema":{"type":"struct"},"payload":` + row("b", "null", `"incremental"`) + "}", fmt.Sprint(int64(1) << 55)},
 		{bare, `{"id":1,"__source_name":"b","__source_snapshot":"incremental","__source_lsn":null}`, fmt.Sprint(int64(1) << 55)},
 		{bare, `{"id":1,"__source_name":"b","__source_lsn":9}`, fmt.Sprint(int64(1)<<55 + 9)},
+		{short, `{"id":1,"__snapshot":"incremental","__lsn":null}`, "0"},
+		{short, `{"id":1,"__snapshot":"incremental","__lsn":9}`, "9"},
+		{short, `{"id":1,"__snapshot":"last","__lsn":null}`, "missing_field: field __lsn: it is part of the version of the event"},
 		{bare, `{"id":1,"__source_name":"b"}`, "missing_field: field __source_lsn: it is part of the version of the event"},
 	} {
 		if err := c.schema.Validate(); err != nil {

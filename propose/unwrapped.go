@@ -51,8 +51,8 @@ func (e *encoding) findUnwrapped(o *Options, raw []event.Record) (bool, error) {
 	}
 	if u.place() == noPlace && !u.has("__source_ts_ms") {
 		return false, fmt.Errorf("%w: %s holds rows as Debezium's ExtractNewRecordState writes them, and nothing in them orders the changes "+
-			"of a row; add the place in the log and the time to its add.fields: op,source.lsn,source.ts_ms for Postgres, or "+
-			"op,source.file,source.pos,source.ts_ms for MySQL", ErrSample, o.Source)
+			"of a row; add the place in the log and the time to its add.fields: op,source.lsn,source.snapshot,source.ts_ms for "+
+			"Postgres, or op,source.file,source.pos,source.ts_ms for MySQL", ErrSample, o.Source)
 	}
 	e.changes = &changes{form: event.Debezium, log: u.place(), unwrapped: u}
 	if e.fields != nil {
