@@ -209,7 +209,7 @@ func (l *loader) checkTombstones(p *Pipeline) {
 	}
 	named := func(name string) {
 		l.checkBesideValue(p, name, "a row key is made from it",
-			"give it a path in the record's key: $key, or, with key_format: json, $key."+name)
+			"give it a path in the record's key: $key, or, with a key_format, $key."+name)
 	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -248,7 +248,7 @@ func (l *loader) checkBesideValue(p *Pipeline, name, needed, fix string) {
 	}
 	section := ".fields"
 	if f.made {
-		section, fix = ".let", "make it from fields in the record's key: $key, or, with key_format: json, $key.name"
+		section, fix = ".let", "make it from fields in the record's key: $key, or, with a key_format, $key.name"
 	}
 	at := join(join("pipelines", p.Name)+section, name)
 	if slices.ContainsFunc(l.problems, func(o Problem) bool { return o.Setting == at && o.Code == Tombstones }) {

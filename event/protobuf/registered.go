@@ -80,7 +80,7 @@ func (f *registered) schema(ctx context.Context, id registry.ID) (compiled, erro
 // FromRegistry compiles a registry's schema.
 func FromRegistry(s *registry.Schema) (*Schema, error) {
 	if s.Type != registry.Protobuf {
-		return nil, &SchemaError{Msg: "it is of type " + string(s.Type), Fix: "write format: " + formatOf(s.Type)}
+		return nil, &SchemaError{Msg: "it is of type " + string(s.Type), Fix: "declare the format " + formatOf(s.Type)}
 	}
 	const name = "schema.proto"
 	whole, imports := len(s.Descriptor) > 0, map[string][]byte{}

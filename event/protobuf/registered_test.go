@@ -136,7 +136,7 @@ func TestRegistered(t *testing.T) {
 		{"an id in a header", body(t, secondText, "Order", `id:"h" n:5`), []event.Header{{Key: "__value_schema_id", Value: []byte{9}}, {Key: guid.Key, Value: append(guid.Value, 0)}}, `id="h" n=5 city=- name=-`},
 		{"no such message", frame(a.first, []byte{2, 4}, order), nil, fmt.Sprintf("undecodable: the schema of id %d has no message where the record points", a.first)},
 		{"no indexes", frame(a.first, nil, nil), nil, "undecodable: the message indexes behind the schema's id cannot be read; use the registry's Protobuf serializer; for another format, declare that format"},
-		{"another type", frame(a.avro, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (avro v1) cannot be used: it is of type AVRO; write format: avro", a.avro)},
+		{"another type", frame(a.avro, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (avro v1) cannot be used: it is of type AVRO; declare the format avro", a.avro)},
 		{"one that does not compile", frame(a.broken, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (broken v1) cannot be used: schema.proto:1:32: field A.x: unknown type Nowhere; check whether protoc compiles it", a.broken)},
 		{"another magic byte", []byte{7, 0, 0, 0, 1, 0}, nil, "undecodable: the value begins with 070000000100, not with 00 and a schema id; use a registry's serializer, or declare the record's actual format"},
 		{"cut off in the message", frame(a.second, []byte{0}, []byte{8}), nil, fmt.Sprintf("undecodable: the message ends within field number 1, at byte 0 of 1; it was written with the schema of id %d (orders2 v1)", a.second)},
