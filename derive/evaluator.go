@@ -20,7 +20,7 @@ type Evaluator struct {
 	boxes [][]box // the fields that it names, by let, with those of when last
 	scope scope
 	frame *interpreter.ExecutionFrame // over the scope
-	part  []int                       // lets of the current delete
+	part  []int                       // lets that the current event has the fields for
 }
 
 // Evaluator returns a new evaluator.
@@ -88,13 +88,76 @@ func (e *Evaluator) DeriveDelete(values []event.Value, holds []bool) (keep bool,
 	return kept.Bool(), nil
 }
 
+// DeriveUpdate implements event.Evaluator.
+func (e *Evaluator) DeriveUpdate(values []event.Value, unsent, lasting []bool) (keep bool, err *event.Error) {
+	r := e.rules
+	e.part = e.part[:0]
+	for _, i := range r.before { // when depends on these, and so on what they lack
+		if r.unsent(i, unsent) < 0 {
+			e.part = append(e.part, i)
+		}
+	}
+	if err := e.make(e.part, values); err != nil {
+		return false, err
+	}
+	if r.when != nil {
+		if lacked := r.unsent(len(r.lets), unsent); lacked >= 0 {
+			return false, r.unknown(r.when, lacked, -1)
+		}
+		kept, err := e.eval(len(r.lets), r.when, values)
+		if err != nil || !kept.Bool() {
+			return false, err
+		}
+	}
+	e.part = e.part[:0]
+	for _, i := range r.after {
+		lacked := r.unsent(i, unsent)
+		if lacked < 0 {
+			e.part = append(e.part, i)
+			continue
+		}
+		x := &r.lets[i]
+		changing := slices.IndexFunc(r.reads[i], func(field int) bool { return !unsent[field] && !lasting[field] })
+		switch {
+		case x.local:
+			values[r.record+i] = withoutResult(r.unknown(x, lacked, -1))
+		case changing >= 0:
+			return false, r.unknown(x, lacked, r.reads[i][changing])
+		}
+	}
+	return true, e.make(e.part, values)
+}
+
+// unsent returns a field that expression number i depends on and that was not sent; -1: there is none.
+func (r *Rules) unsent(i int, unsent []bool) int {
+	if at := slices.IndexFunc(r.reads[i], func(field int) bool { return unsent[field] }); at >= 0 {
+		return r.reads[i][at]
+	}
+	return -1
+}
+
+// unknown returns the error of an expression on a field that was not sent; changing is another that may have changed, or -1.
+func (r *Rules) unknown(x *expression, lacked, changing int) *event.Error {
+	detail := "the database did not send " + r.fields[lacked].Name + " because it has not changed, so there is no result"
+	if changing >= 0 {
+		detail += ", and " + r.fields[changing].Name + " may have changed"
+	}
+	return (&event.Error{Reason: event.BadExpression, Field: x.setting,
+		Detail: detail + "; make it log whole rows (in Postgres REPLICA IDENTITY FULL)"}).Short()
+}
+
+// withoutResult returns the value of a condition without a result; see event.Event.Holds.
+func withoutResult(err *event.Error) event.Value {
+	return event.TextValue(err.Field + ": " + err.Detail)
+}
+
 func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
 	for _, i := range lets {
 		x := &e.rules.lets[i]
 		v, err := e.eval(i, x, values)
 		switch {
 		case err != nil && x.local:
-			v = event.TextValue(err.Field + ": " + err.Detail)
+			v = withoutResult(err)
 		case err != nil:
 			return err
 		}

@@ -21,7 +21,10 @@ type Rules struct {
 // KeepAll returns the rules without when: every event is kept, and all derived fields are made.
 func (r *Rules) KeepAll() event.Deriver {
 	all := *r
-	all.when = nil
+	all.when, all.before, all.after = nil, nil, nil
+	for i := range all.lets {
+		all.after = append(all.after, i)
+	}
 	return &all
 }
 

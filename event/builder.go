@@ -17,6 +17,7 @@ type Builder struct {
 	count   uint64  // of events; marks the nodes that the current one has seen
 	row     int     // index of the event among those of its record
 	lacking []*Node // columns whose values the publisher could not send; see Envelope
+	unsent  bool    // the decoder's partial.unsent has fields
 	element int     // the element of the record's list that the current event is made of; noElement: none
 	known   bool    // the parts beside the record's value have been read
 	gone    bool    // the record is a tombstone, and therefore a delete
@@ -88,6 +89,10 @@ func (b *Builder) restart() {
 // start starts the current event, which has no values yet.
 func (b *Builder) start() {
 	b.leftOut, b.lacking = "", b.lacking[:0]
+	if b.unsent {
+		clear(b.decoder.partial.unsent)
+		b.unsent = false
+	}
 	b.count++
 	if e := b.decoder.envelope; e != nil && e.row >= 0 {
 		b.values[e.row] = IntValue(int64(b.row))

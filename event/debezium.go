@@ -15,12 +15,12 @@ func (e *envelope) debezium(b *Builder) (gone bool, err *Error) {
 		if err := e.images(b, false, true); err != nil {
 			return false, err
 		}
-		return false, e.complete(b)
+		return false, e.complete(b, true)
 	case "u":
 		if err := e.images(b, !e.keyOnly(), true); err != nil {
 			return false, err
 		}
-		return false, e.complete(b)
+		return false, e.complete(b, false)
 	case "d":
 		return true, e.images(b, true, false)
 	case "t":
@@ -53,8 +53,9 @@ func (e *envelope) noChange(b *Builder) *Error {
 		"envelope if its rows come without one"}
 }
 
-// complete handles columns that the database did not send, and rejects a before-image that lacks what must be known.
-func (e *envelope) complete(b *Builder) *Error {
+// complete handles columns that the database did not send, and rejects a before-image that lacks what must be known. An update of the
+// primary key comes as a delete and a create, so a created row may lack columns too; what they hold is not known under its key.
+func (e *envelope) complete(b *Builder, created bool) *Error {
 	n, i := len(e.decoder.schema.Fields), &e.decoder.images
 	known := func(m *Node) bool { return m != nil && b.Has(m) && !slices.Contains(b.lacking, m) }
 	for _, m := range b.lacking {
@@ -65,9 +66,16 @@ func (e *envelope) complete(b *Builder) *Error {
 			m.each(func(field int) { b.values[field] = b.values[n+field] })
 			continue
 		}
-		if !e.Partial {
+		switch {
+		case e.Partial && created:
+			return &Error{Reason: MissingField, Field: m.path, Detail: "the database did not send the column because only the row's key has " +
+				"changed, but under its new key the row lacks it; make it log whole rows (in Postgres REPLICA IDENTITY FULL)"}
+		case !e.Partial:
 			return &Error{Reason: MissingField, Field: m.path, Detail: "the database did not send the column because it has not changed, but each " +
 				"change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial"}
+		case e.decoder.evaluator != nil:
+			m.each(func(field int) { e.decoder.partial.unsent[field] = true })
+			b.unsent = true
 		}
 	}
 	if i.before == nil || e.keyOnly() || !e.decoder.has(i.before) {

@@ -19,6 +19,10 @@ type Evaluator interface {
 	// DeriveDelete is Derive for a delete that holds only some fields, by position. Expressions that depend on one of the others are not
 	// evaluated: their results stay null, and the event is kept.
 	DeriveDelete(values []Value, holds []bool) (keep bool, err *Error)
+	// DeriveUpdate is Derive for an update without some fields, by position, which have not changed and whose values are not known. The
+	// result of an expression on them has not changed either, and stays null, if everything else that it depends on is lasting: it never
+	// changes in a row. Any other has no result, and the event is rejected; so it is if it cannot be decided whether it is kept.
+	DeriveUpdate(values []Value, unsent, lasting []bool) (keep bool, err *Error)
 }
 
 // derive computes the fields of an event that no record holds, and leaves the event out if it is not kept. An event that was not kept
@@ -31,6 +35,8 @@ func (d *Decoder) derive(ev *Event, gone bool) *Error {
 		keep, err = d.evaluator.DeriveDelete(ev.Values, d.partial.tombstone)
 	case gone && d.schema.Envelope.keyOnly():
 		keep, err = d.evaluator.DeriveDelete(ev.Values, d.partial.keyOnly)
+	case d.build.unsent:
+		keep, err = d.evaluator.DeriveUpdate(ev.Values, d.partial.unsent, d.partial.lasting)
 	default:
 		keep, err = d.evaluator.Derive(ev.Values)
 	}
@@ -47,10 +53,12 @@ func (d *Decoder) derive(ev *Event, gone bool) *Error {
 	return nil
 }
 
-// partial are the fields, by position, that deletes hold which do not hold all.
+// partial are the fields, by position, of events that do not hold all.
 type partial struct {
-	tombstone []bool // a record without a value
-	keyOnly   []bool // one whose before-image holds only the primary key
+	tombstone []bool // that a record without a value holds
+	keyOnly   []bool // that a delete holds whose before-image holds only the primary key
+	unsent    []bool // that the current event lacks because the database did not send them; see Builder.unsent
+	lasting   []bool // that are the same in all events of a row
 }
 
 func (s *Schema) partial() (p partial) {
@@ -58,7 +66,9 @@ func (s *Schema) partial() (p partial) {
 		f := &s.Fields[i]
 		p.tombstone = append(p.tombstone, f.OfTombstone())
 		p.keyOnly = append(p.keyOnly, !f.OfValue() || !within(f.Keys(), s.Images.After) || s.Envelope.knowsFormer(f.Name))
+		p.lasting = append(p.lasting, !f.Const.Null() || f.Place == RecordTopic || f.Place == InKey || s.Envelope.identifies(f.Name))
 	}
+	p.unsent = make([]bool, len(s.Fields))
 	return p
 }
 

@@ -29,6 +29,10 @@ func (d doubling) DeriveDelete(values []event.Value, _ []bool) (bool, *event.Err
 	return d.Derive(values)
 }
 
+func (d doubling) DeriveUpdate(values []event.Value, _, _ []bool) (bool, *event.Error) {
+	return d.Derive(values)
+}
+
 func TestDerivedFields(t *testing.T) {
 	schema := event.Schema{Version: 2, Derive: doubling{}, Images: event.Images{Before: []string{"before"}, After: []string{"after"}},
 		Fields: []event.Field{{Name: "id", Type: event.Text, Path: []string{"after", "id"}}, {Name: "n", Type: event.Int, Path: []string{"after", "n"}},

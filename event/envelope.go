@@ -88,7 +88,12 @@ func (e *Envelope) keyOnly() bool { return e != nil && e.Keys != nil }
 
 // knowsFormer reports whether before-images hold a field.
 func (e *Envelope) knowsFormer(field string) bool {
-	return !e.keyOnly() || slices.Contains(e.Keys, field)
+	return !e.keyOnly() || e.identifies(field)
+}
+
+// identifies reports whether a field is known to be one of the primary key.
+func (e *Envelope) identifies(field string) bool {
+	return e.keyOnly() && slices.Contains(e.Keys, field)
 }
 
 func (s Schema) validateEnvelope() error {
@@ -216,7 +221,7 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 		if string(b.said(e.deleted)) == "true" || string(b.said(e.kind)) == "d" {
 			return true, nil
 		}
-		return false, e.complete(b)
+		return false, e.complete(b, string(b.said(e.kind)) == "c")
 	case e.Form == Debezium:
 		return e.debezium(b)
 	case e.Form == Maxwell:

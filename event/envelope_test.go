@@ -114,6 +114,8 @@ func TestDebezium(t *testing.T) {
 		{"unavailable, whole", keyed, `{"op":"u","before":null,"after":{"id":1,"name":"__debezium_unavailable_value"},` + postgres + `}`,
 			`missing_field: field after.name: the database did not send the column because it has not changed, but each change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
 		{"unavailable, partial", partial, `{"op":"u","before":null,"after":{"id":1,"name":"__debezium_unavailable_value"},` + postgres + `}`, `version=77 id=1 lsn=77 gone=false`},
+		{"unavailable under a new key, partial", partial, `{"op":"c","before":null,"after":{"id":2,"name":"__debezium_unavailable_value"},` + postgres + `}`,
+			`missing_field: field after.name: the database did not send the column because only the row's key has changed, but under its new key the row lacks it; make it log whole rows (in Postgres REPLICA IDENTITY FULL)`},
 		{"unavailable and known before", mysql, `{"op":"u","before":{"id":1,"name":"long"},"after":{"id":1,"name":"__debezium_unavailable_value"},` + source + `}`,
 			`version=900 id=1 name="long" at=900 op="u" gone=false, formerly id=1 name="long" at=900 op="u" gone=false`},
 		{"unavailable in both", mysql, `{"op":"u","before":{"id":1,"name":"__debezium_unavailable_value"},"after":{"id":1,"name":"__debezium_unavailable_value"},` + source + `}`,
