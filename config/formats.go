@@ -318,9 +318,14 @@ func (c *Config) WatchRegistry(hooks registry.Hooks) {
 	}
 }
 
-// WrittenWith returns the id of the schema that a record of the pipeline names. ok is false if it names none that can be read.
+// WrittenWith returns the id of the schema that a record of the pipeline names: that of its value or, without one, of its key. ok is false if
+// it names none that can be read.
 func (p *Pipeline) WrittenWith(rec *event.Record) (id registry.ID, ok bool) {
-	e := p.encoded(registry.Value)
+	part := registry.Value
+	if rec.Value == nil {
+		part = registry.Key
+	}
+	e := p.encoded(part)
 	framing := registry.Framing(e.framing)
 	switch {
 	case e.framed():
@@ -329,7 +334,7 @@ func (p *Pipeline) WrittenWith(rec *event.Record) (id registry.ID, ok bool) {
 	default:
 		return id, false
 	}
-	framed, err := framing.Of(rec, registry.Value)
+	framed, err := framing.Of(rec, part)
 	return framed.ID, err == nil
 }
 

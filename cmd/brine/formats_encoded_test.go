@@ -170,6 +170,9 @@ func TestKeysWaitForTheRegistry(t *testing.T) {
 	if got := j.fieldsOf("id=o1"); got != "" {
 		t.Errorf("the row is still %s", got)
 	}
+	if sums := j.output("deadletters", "ls", "-c", j.file, "--by", "schema", "--json"); !strings.Contains(sums, `"schema":"id 10","letters":1,`) {
+		t.Errorf("the summary by schemas is\n%s", sums)
+	}
 	letters := j.deadLetters()
 	if len(letters) != 2 { // of rows and of documents
 		t.Errorf("%d dead letters", len(letters))
