@@ -9,6 +9,7 @@ import (
 
 	twmb "github.com/twmb/avro"
 
+	"brine/derive"
 	"brine/event"
 	"brine/event/avro"
 	"brine/registry"
@@ -220,4 +221,32 @@ func outcomeOf(t *testing.T, s event.Schema, rec *event.Record) string {
 		return err.Error()
 	}
 	return fmt.Sprint(shown(b.Events[0].Values[0]), " ", shown(b.Events[0].Values[1]))
+}
+
+// TestKeysAreFixed checks that the fix of a dead letter is applied to what an Avro key holds, be it a single value or a field.
+func TestKeysAreFixed(t *testing.T) {
+	s := newShelf()
+	s.add(1, "orders-key", keySchema)
+	s.add(2, "names-key", `"string"`)
+	for _, c := range []struct {
+		field     event.Field
+		key       []byte
+		fix, want string
+	}{
+		{inKey(event.Int), keyOf(t, 2, `"string"`, "7"), "int(k)", "7 true"},
+		{inKey(event.Text), keyOf(t, 2, `"string"`, "ann"), `k + "a"`, "anna true"},
+		{inKey(event.Text, "id"), keyOf(t, 1, keySchema, map[string]any{"id": int64(7), "of": nil}), `"no " + k_id`, "no 7 true"},
+	} {
+		schema := keyed(avro.Registered(registry.Confluent, s), c.field)
+		x := &event.Fix{Fields: []int{0}}
+		b := derive.New(x.Declared(schema.Fields))
+		if err := b.Fix(c.field.Name, c.field.Type, "--let "+c.field.Name, c.fix); err != nil {
+			t.Fatal(err)
+		}
+		x.Deriver = b.Rules()
+		schema.Fix = x
+		if got := tried(t, schema, &event.Record{Key: c.key, Timestamp: 1}); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.fix, got, c.want)
+		}
+	}
 }
