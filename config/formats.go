@@ -318,8 +318,8 @@ func (c *Config) WatchRegistry(hooks registry.Hooks) {
 	}
 }
 
-// WrittenWith returns the id of the schema that a record of the pipeline names: that of its value or, without one, of its key. ok is false if
-// it names none that can be read.
+// WrittenWith returns the id of the schema that a record of the pipeline names: that of its value or, without one, of its key. ok is false
+// if it names none that can be read.
 func (p *Pipeline) WrittenWith(rec *event.Record) (id registry.ID, ok bool) {
 	part := registry.Value
 	if rec.Value == nil {
