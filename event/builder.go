@@ -2,6 +2,7 @@ package event
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -176,6 +177,9 @@ func (b *Builder) Has(n *Node) bool { return n.seen == b.count }
 // Forget drops what the event has of a node and of those below it, for formats in which the last of several values counts.
 func (b *Builder) Forget(n *Node) {
 	n.seen = 0
+	if n.column {
+		b.lacking = slices.DeleteFunc(b.lacking, func(m *Node) bool { return m == n })
+	}
 	if n.field >= 0 {
 		b.values[n.field] = Value{}
 	}

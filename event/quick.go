@@ -41,7 +41,7 @@ func (r *jsonReader) quick(n *Node, value []byte, b *Builder) int {
 	for _, m := range n.children {
 		b.Forget(m)
 	}
-	b.lacking = b.lacking[:lacking]
+	b.lacking = b.lacking[:min(lacking, len(b.lacking))] // Forget has dropped those of the children
 	return -1
 }
 

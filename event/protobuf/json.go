@@ -49,6 +49,18 @@ func (r *reader) setJSON(f *field, b *event.Builder) *event.Error {
 	return b.JSON(f.node, text)
 }
 
+// longestPlaceholder is more than the bytes of a list or map that stands for a column which the publisher could not send.
+const longestPlaceholder = 512
+
+// lacks reports whether a list or map stands for a column that the publisher could not send.
+func (r *reader) lacks(f *field, b *event.Builder) bool {
+	if !f.here || len(f.held) > longestPlaceholder || f.role == indexed && !f.node.MayLack(f.count) {
+		return false
+	}
+	text, err := r.render.json(f, r.schema)
+	return err == nil && text != nil && b.Lacks(f.node, text)
+}
+
 // json returns the JSON of a field, or nil if it has its default. Protobuf's package inserts blanks that vary between builds; they are
 // removed.
 func (r *renderer) json(f *field, s *Schema) (text []byte, failed *event.Error) {

@@ -271,6 +271,9 @@ func (r *reader) field(f *field, o *occurrence, b *event.Builder) *event.Error {
 			other.drop()
 		}
 	}
+	if (f.role == indexed || f.role == keyed) && f.node.MayLack(1) {
+		f.hold(o.whole)
+	}
 	switch f.role {
 	case scalar:
 		return f.set(o.value, b)
@@ -560,7 +563,13 @@ func (r *reader) end(f *field, b *event.Builder) *event.Error {
 			return r.finish(f.below, b)
 		}
 	case indexed, keyed:
-		if !b.Has(f.node) {
+		switch {
+		case !b.Has(f.node):
+			return nil
+		case r.lacks(f, b):
+			for _, part := range f.parts {
+				b.Forget(part.node)
+			}
 			return nil
 		}
 		for _, part := range f.parts {
