@@ -32,13 +32,18 @@ type decoder struct {
 	table     Table
 	unpackers []*event.Unpacker // by column; nil for a column of one field
 	keys      [][]string        // names of the fields of each key
+	rounds    [][]bool          // whether each key holds these fields only rounded
 	width     int               // the most fields of a row
 }
 
 func newDecoder(t Table) *decoder {
-	d := &decoder{table: t, unpackers: make([]*event.Unpacker, len(t.Columns)), keys: make([][]string, len(t.Keys))}
+	d := &decoder{table: t, unpackers: make([]*event.Unpacker, len(t.Columns)), keys: make([][]string, len(t.Keys)),
+		rounds: make([][]bool, len(t.Keys))}
 	for i := range t.Keys {
 		d.keys[i] = t.Keys[i].Key.Fields()
+		for _, name := range d.keys[i] {
+			d.rounds[i] = append(d.rounds[i], !t.Keys[i].Key.Gives(name))
+		}
 		d.width = max(d.width, len(d.keys[i]))
 	}
 	for i := range t.Columns {
@@ -88,7 +93,6 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	for i, name := range d.keys[at] {
 		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
 	}
-	inKey := row.Fields
 	for i := range d.table.Columns {
 		kept := len(row.Fields)
 		fields, version, err := d.column(row.Fields, i, r.Cells)
@@ -103,17 +107,15 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 		row.Fields = fields[:kept]
 		for _, f := range fields[kept:] {
 			row.Deleted = row.Deleted || f.Name == d.table.Deleted && f.Value.Bool()
-			if !shown(inKey, f.Name) {
+			switch n := slices.Index(d.keys[at], f.Name); {
+			case n < 0 || row.Fields[n].Value.Null():
 				row.Fields = append(row.Fields, f)
+			case d.rounds[at][n] && !f.Value.Null(): // the column has it exactly
+				row.Fields[n].Value = f.Value
 			}
 		}
 	}
 	return row, nil
-}
-
-// shown reports whether one of the fields has the name, and a value.
-func shown(fields []Field, name string) bool {
-	return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name && !f.Value.Null() })
 }
 
 // column appends the fields of one column, null if its cell is absent, and returns the cell's timestamp.

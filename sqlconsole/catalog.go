@@ -102,6 +102,11 @@ func (t *Table) names() (out []string) {
 	return out
 }
 
+// gives reports whether all keys of the table hold a field exactly.
+func (t *Table) gives(field string) bool {
+	return !slices.ContainsFunc(t.Keys, func(k rowkey.KeyFrom) bool { return !k.Key.Gives(field) })
+}
+
 // fieldsOf returns the fields that a column holds.
 func fieldsOf(c *query.Column) []event.PackedField {
 	switch {

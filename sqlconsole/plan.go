@@ -280,10 +280,7 @@ func (p *Plan) access(tests []*test) access {
 
 // held reports whether the ranges of a field hold only rows that satisfy the test: the key holds the field, as exactly as anything does.
 func (p *Plan) held(t *test) bool {
-	if t.of == nil {
-		return true
-	}
-	return !slices.ContainsFunc(p.Table.Keys, func(k rowkey.KeyFrom) bool { return !k.Key.Gives(t.ref.Text) })
+	return t.of == nil || p.Table.gives(t.ref.Text)
 }
 
 // allowed refuses to read a whole table unless the statement allows it.
@@ -347,7 +344,7 @@ func (p *Plan) sorted(c *Catalog, a *access) error {
 		return nil
 	case col.kind == ofField && a.bound(o.Text, false):
 		return nil // all rows have the same value
-	case col.kind == ofField && col.inKey:
+	case col.kind == ofField && col.inKey && (col.of == nil || p.Table.gives(o.Text)): // else the key has the order of rounded values
 		for _, merge := range []bool{false, true} {
 			if desc, ok := p.ordered(o.Text, a, merge); ok {
 				p.Selection.Merge, p.Selection.Reverse = merge && len(a.any) > 1, desc != o.Desc
@@ -387,7 +384,7 @@ func (c *Catalog) orderedBy(t *Table, o *Order) string {
 	switch {
 	case len(has) > 0:
 		return "ask " + strings.Join(has, " or ")
-	case ok:
+	case ok && by != o.Text:
 		return "order by " + by + ", or remove ORDER BY"
 	}
 	return "bind the fields before it in the key to one value, or remove ORDER BY"

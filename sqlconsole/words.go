@@ -90,8 +90,7 @@ func (p *Plan) alike(t *test) bool {
 
 // readable reports whether the row shows its value in the column of a test.
 func (p *Plan) readable(t *test) bool {
-	return t.kind != ofField || t.of != nil ||
-		!slices.ContainsFunc(p.Table.Keys, func(k rowkey.KeyFrom) bool { return !k.Key.Gives(t.ref.Text) })
+	return t.kind != ofField || t.of != nil || p.Table.gives(t.ref.Text)
 }
 
 // clause returns the test as the index makes it, or false if the index cannot.
