@@ -30,6 +30,7 @@ type groups struct {
 	plan  *Plan
 	all   map[string]*group // by the type and bytes of the value
 	order []*group          // in order of arrival
+	held  int64             // bytes of their values
 }
 
 // group is the rows with one value of the column of GROUP BY, or all rows.
@@ -40,8 +41,8 @@ type group struct {
 
 // fold is the state of a function.
 type fold struct {
-	n        int64 // rows, or values
-	min, max event.Value
+	n        int64       // rows, or values
+	best     event.Value // the least for MIN, the greatest for MAX
 	sum      float64
 	whole    int64
 	overflow bool
@@ -69,6 +70,7 @@ func (g *groups) of(v event.Value) *group {
 		found = &group{value: owned(v), folds: make([]fold, len(g.plan.columns))}
 		g.all[key] = found
 		g.order = append(g.order, found)
+		g.held += held(v) + int64(len(found.folds))*held(event.Value{})
 	}
 	return found
 }
@@ -86,30 +88,32 @@ func (g *groups) add(row *query.Selected) error {
 		if c == nil {
 			into.folds[i].n++ // COUNT(*)
 		} else if v := c.in(row); !v.Null() {
-			into.folds[i].add(v)
+			g.held += into.folds[i].add(g.plan.Statement.Items[i].Func, v)
 		}
 	}
 	return nil
 }
 
-func (f *fold) add(v event.Value) {
-	if f.n++; f.n == 1 || compare(v, f.min) < 0 {
-		f.min = owned(v)
-	}
-	if f.n == 1 || compare(v, f.max) > 0 {
-		f.max = owned(v)
-	}
-	switch v.Type {
-	case event.Int:
+// add adds a value, and returns by how many bytes the state has grown.
+func (f *fold) add(function string, v event.Value) (grown int64) {
+	f.n++
+	switch {
+	case function == "MIN" && f.n > 1 && compare(v, f.best) >= 0, function == "MAX" && f.n > 1 && compare(v, f.best) <= 0:
+	case function == "MIN", function == "MAX":
+		grown = held(v) - held(f.best)
+		f.best = owned(v)
+	case function != "SUM" && function != "AVG":
+	case v.Type == event.Int:
 		f.sum += float64(v.Int())
 		sum := f.whole + v.Int()
 		f.overflow = f.overflow || (sum > f.whole) != (v.Int() > 0) && v.Int() != 0
 		f.whole = sum
-	case event.Float:
+	case v.Type == event.Float:
 		f.sum += v.Float()
-	case event.Decimal:
+	case v.Type == event.Decimal:
 		f.addDecimal(string(v.Text()))
 	}
+	return grown
 }
 
 func (f *fold) addDecimal(number string) {
@@ -185,10 +189,8 @@ func (f *fold) value(i *Item, c *column) (v event.Value, err error) {
 		return event.IntValue(f.n), nil
 	case f.n == 0:
 		return v, nil
-	case i.Func == "MIN":
-		return c.asShown(f.min), nil
-	case i.Func == "MAX":
-		return c.asShown(f.max), nil
+	case i.Func == "MIN", i.Func == "MAX":
+		return c.asShown(f.best), nil
 	case c.typ == event.Decimal:
 		return f.decimal(i)
 	case i.Func == "AVG":

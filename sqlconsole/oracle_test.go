@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -493,6 +494,45 @@ func TestBoundsAreSaid(t *testing.T) {
 			t.Errorf("%+v: %v, %+v", l, err, a)
 		}
 	}
+}
+
+// TestGroupsHoldBoundedMemory checks that the values of groups count as what an answer shows: a function kept any number of long texts.
+func TestGroupsHoldBoundedMemory(t *testing.T) {
+	_, catalog := load(t, "visits")
+	s, err := sqlconsole.Parse("SELECT user, MIN(s), MAX(s), COUNT(s) FROM visits GROUP BY user ALLOW FULL SCAN")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := catalog.Plan(s, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows, size, most = 100, 10_000, 200_000
+	for held, want := range map[int64]int{most: most / (2 * size), 4 * rows * size: rows} {
+		a, err := sqlconsole.Run(t.Context(), letters{rows, size}, p, sqlconsole.Limits{Held: held})
+		if err != nil || len(a.Rows) != want || (a.Reached == "") != (want == rows) {
+			t.Errorf("%d bytes: %v, %d groups, not %d: %q", held, err, len(a.Rows), want, a.Reached)
+		}
+	}
+}
+
+// letters is a store of rows, each of another user, with a long text.
+type letters struct{ rows, size int }
+
+func (l letters) Select(context.Context, *query.Selection) iter.Seq2[query.Selected, error] {
+	return func(yield func(query.Selected, error) bool) {
+		for i := range l.rows {
+			fields := []query.Field{{Name: "user", Value: event.TextValue(strconv.Itoa(i))},
+				{Name: "s", Value: event.TextValue(strings.Repeat("a", l.size))}}
+			if !yield(query.Selected{Row: query.Row{Fields: fields}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (letters) Regions(context.Context, *query.Selection) (touched, all int, err error) {
+	return 0, 0, nil
 }
 
 // FuzzStatement parses and plans any statement: it soon ends with an error that has a position or with a plan of bounded ranges, and never

@@ -172,8 +172,8 @@ func (r *run) take(row *query.Selected) (more bool, err error) {
 		r.reached("%s rows were read", term.Thousands(int64(r.seen)))
 	case r.cost.Bytes >= r.limits.Bytes:
 		r.reached("%s of rows were read", term.Size(float64(r.cost.Bytes)))
-	case r.held >= r.limits.Held:
-		r.reached("the answer has %s", term.Size(float64(r.held)))
+	case r.held >= r.limits.Held, r.groups != nil && r.groups.held >= r.limits.Held:
+		r.reached("the answer has %s", term.Size(float64(r.limits.Held)))
 	default:
 		return true, nil
 	}
