@@ -144,3 +144,23 @@ func holdsPlaceholder(v event.Value) bool {
 	}
 	return false
 }
+
+// Looking for placeholders allocates nothing for ordinary columns, whole or in parts.
+func TestOrdinaryColumnsAllocateNothing(t *testing.T) {
+	s := wrap(event.Envelope{Form: event.Debezium, Keys: []string{"id"}, Partial: true}, -1, at("id", event.Int), at("name", event.Text), at("tags", event.Nested),
+		at("tag", event.Text, "tags2", "0"), at("attrs", event.Nested), at("attr", event.Text, "attrs2", "b"), at("code", event.Int, "codes", "0"))
+	rec := &event.Record{Timestamp: 1000, Value: []byte(`{"op":"u","before":null,"after":{"id":1,"name":"a name of more than twenty-eight bytes",
+		"tags":["blue and long enough to be looked at","red"],"tags2":["_blue and long enough to be looked at","x"],"attrs":{"b":"a value that is long enough"},
+		"attrs2":{"_a":"a value that is long enough","b":"c"},"codes":[95,95,100,101,98,101,122,105,117,1]}}`)}
+	d := event.NewDecoder(s)
+	var b event.Batch
+	n := testing.AllocsPerRun(100, func() {
+		d.Reset(&b)
+		if err := d.Decode(rec, &b); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 0 {
+		t.Errorf("%.2f allocations an event", n)
+	}
+}
