@@ -60,17 +60,21 @@ type lookup struct {
 }
 
 func (l *lookup) add(f Found) error {
-	keys, err := appendKeys(l.keys, l.table.Keys, func(name string) rowkey.Value {
-		if at := slices.IndexFunc(f.Fields, func(f Field) bool { return f.Name == name }); at >= 0 {
-			return eventkey.Value(f.Fields[at].Value)
-		}
-		return rowkey.Value{}
-	})
+	keys, err := appendKeys(l.keys, l.table.Keys, f.keyValue)
 	if err != nil {
 		return fmt.Errorf("row %q does not lead to a row of table %s: %w", f.Key, l.table.Name, err)
 	}
 	l.from, l.keys = append(l.from, f), keys
 	return nil
+}
+
+// keyValue returns a field of the row as a key takes it: the first that has a value, because a key that only hashes the field has none.
+func (r *Row) keyValue(name string) rowkey.Value {
+	at := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == name && !f.Value.Null() })
+	if at < 0 {
+		return rowkey.Value{} // a key that needs it returns an error
+	}
+	return eventkey.Value(r.Fields[at].Value)
 }
 
 // appendKeys appends the row key that fields make under each of keys.

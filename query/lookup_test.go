@@ -87,6 +87,23 @@ func TestLookupHidesWhatIsDeleted(t *testing.T) {
 	}
 }
 
+// TestLookupByAFieldThatTheKeyHashes checks that a row leads to another by a field that its key only hashes, and a column holds.
+func TestLookupByAFieldThatTheKeyHashes(t *testing.T) {
+	answer := func(yield func(Found, error) bool) {
+		yield(Found{Row: Row{Fields: []Field{{Name: "user"}, {Name: "user", Value: event.TextValue("u1")}}}}, nil)
+	}
+	s := rowsOf(change{"u1", "paid", 1, false})
+	n := 0
+	for f, err := range Lookup(t.Context(), s, ordersTable(t), answer, false) {
+		if n++; err != nil || f.State != Same {
+			t.Errorf("%+v, %v", f, err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d rows", n)
+	}
+}
+
 func TestLookupNeedsTheFieldsOfTheKey(t *testing.T) {
 	index, orders := keysTable(t), ordersTable(t)
 	if err := index.CheckLookup(orders); err != nil {

@@ -3,10 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
-	"slices"
 
-	"brine/rowkey"
-	"brine/rowkey/eventkey"
 	"brine/search"
 )
 
@@ -77,11 +74,5 @@ func (t Table) keysOfRow(keys [][]byte, row *Row) ([][]byte, error) {
 	if len(t.Keys) == 1 {
 		return append(keys, row.Key), nil
 	}
-	return appendKeys(keys, t.Keys, func(name string) rowkey.Value {
-		at := slices.IndexFunc(row.Fields, func(f Field) bool { return f.Name == name })
-		if at < 0 {
-			return rowkey.Value{} // a key that needs it returns an error
-		}
-		return eventkey.Value(row.Fields[at].Value)
-	})
+	return appendKeys(keys, t.Keys, row.keyValue)
 }

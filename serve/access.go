@@ -276,8 +276,8 @@ func (c *call) owns(row *query.Row) bool {
 	mine := 0
 	for _, f := range row.Fields {
 		switch {
-		case f.Name != field:
-		case f.Value.Null() || fmt.Sprint(query.JSONValue(f.Value)) != c.id.Account.Owner:
+		case f.Name != field, f.Value.Null(): // a key that only hashes the owner has no value, but a column may
+		case fmt.Sprint(query.JSONValue(f.Value)) != c.id.Account.Owner:
 			return false
 		default:
 			mine++
