@@ -120,7 +120,7 @@ func (p *Plan) tested(c *Catalog, now time.Time) (out []*test, err error) {
 		}
 		for _, l := range w.Values {
 			if w.Op == Like {
-				l.text, t.op, err = pattern(l)
+				l.text, t.op, err = pattern(l, col.kind == ofKey)
 			}
 			var v event.Value
 			if err == nil {
@@ -156,12 +156,15 @@ func (t *test) check(w *Condition) error {
 	return nil
 }
 
-// pattern parses the operand of LIKE: a prefix, or the whole text if there is no %.
-func pattern(l Literal) (prefix string, op Op, err error) {
+// pattern parses the operand of LIKE: a prefix, or the whole text if there is no %. In one for _key, \x00 remains the byte of a row key.
+func pattern(l Literal, key bool) (prefix string, op Op, err error) {
 	var out strings.Builder
 	rest := l.text
 	for rest != "" {
 		switch {
+		case key && strings.HasPrefix(rest, `\x`):
+			out.WriteString(`\x`)
+			rest = rest[2:]
 		case rest[0] == '\\' && len(rest) > 1:
 			out.WriteByte(rest[1])
 			rest = rest[2:]

@@ -67,6 +67,11 @@ pipelines:
 			t.Errorf("WHERE user = 'u'%s: %v, want %v", where, got, want)
 		}
 	}
+	for prefix, want := range map[string]int{`u|\x00%`: 3, `u|\x01%`: 0, `\u%`: 3, `u|\x00\x04%`: 0, `u\_%`: 0} { // as answers show keys
+		if got := len(x.run(t, "SELECT id FROM "+x.name+" WHERE _key LIKE '"+prefix+"'").Rows); got != want {
+			t.Errorf("_key LIKE '%s': %d rows, want %d", prefix, got, want)
+		}
+	}
 	if _, err := x.try(t, "SELECT id FROM "+x.name+" WHERE user = 'u' ORDER BY at"); err == nil {
 		t.Error("rows are said to be in the order of a time that the key rounds")
 	}
