@@ -106,7 +106,7 @@ even if it contains ` + "`..`" + ` or begins with ` + "`=`" + `: ` + "`waybill==
 not bound, all its buckets are read; the stop row is always the prefix + 1. If the key holds a time in a coarser unit, the range includes
 the whole units in which it begins and ends. A hash or salt of such a time is computed from the coarser time.
 
-A value that the key holds more coarsely than the event reads back as the key holds it:
+A value that the key holds more coarsely than the event reads back as the key holds it, unless a column holds it too:
 
 | part | reads back |
 |---|---|
