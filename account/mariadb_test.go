@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"errors"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -76,14 +75,14 @@ func TestMariaDBRenews(t *testing.T) {
 	s.mustAdd(t, "zoë", "u1", Customer)
 
 	newCert, newKey := after.Issue(t, certstest.Leaf{})
-	replaceFile(t, cert, newCert)
-	replaceFile(t, key, newKey)
+	certstest.Copy(t, newCert, cert)
+	certstest.Copy(t, newKey, key)
 	root(t, server, "ALTER USER brine@'%' IDENTIFIED BY 'second'", "FLUSH SSL", "KILL USER brine")
 	var unknown x509.UnknownAuthorityError
 	if _, err := s.Get(t.Context(), "zoë"); !errors.As(err, &unknown) {
 		t.Errorf("with the earlier authority: %v", err)
 	}
-	replaceFile(t, before.CA, after.CA)
+	certstest.Copy(t, after.CA, before.CA)
 	var denied *mysql.MySQLError
 	if _, err := s.Get(t.Context(), "zoë"); !errors.As(err, &denied) || denied.Number != 1045 {
 		t.Errorf("with the earlier password: %v", err)
@@ -91,17 +90,6 @@ func TestMariaDBRenews(t *testing.T) {
 	password = "second"
 	if a, err := s.Get(t.Context(), "zoë"); err != nil || a.Owner != "u1" {
 		t.Errorf("%+v, %v", a, err)
-	}
-}
-
-func replaceFile(t *testing.T, name, by string) {
-	t.Helper()
-	content, err := os.ReadFile(by)
-	if err == nil {
-		err = os.WriteFile(name, content, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

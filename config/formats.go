@@ -45,12 +45,15 @@ func (p *Pipeline) encoded(part registry.Part) encoding {
 	return encoding{part: part, format: p.Format, file: p.SchemaFile, message: p.Message, framing: p.Framing}
 }
 
+// bySchema reports whether a format is read by a schema, which decodes a whole key too.
+func bySchema(format string) bool { return format == formatAvro || format == formatProtobuf }
+
 // framed reports whether a header that is skipped precedes each value, or key.
 func (e *encoding) framed() bool { return e.framing != "" && e.framing != frameNone }
 
 // registered reports whether each value, or key, names its own schema.
 func (e *encoding) registered() bool {
-	return e.file == "" && (e.format == formatAvro || e.format == formatProtobuf)
+	return e.file == "" && bySchema(e.format)
 }
 
 // Registered reports whether each value, or each key, of the pipeline's records names its own schema.

@@ -42,7 +42,7 @@ func (p *Pipeline) Schema() event.Schema {
 		Tombstones: p.tombstones()}
 	for i := range p.Fields {
 		f := p.Fields[i].event()
-		if f.Place == event.WholeKey && p.decodesKeys() {
+		if f.Place == event.WholeKey && bySchema(p.KeyFormat) {
 			f.Place = event.InKey
 		}
 		s.Fields = append(s.Fields, f)
@@ -331,11 +331,6 @@ func (p *Pipeline) field(name string) *Field {
 		return &p.Fields[i]
 	}
 	return nil
-}
-
-// decodesKeys reports whether the whole key of a record is what its format decodes it to, rather than its bytes.
-func (p *Pipeline) decodesKeys() bool {
-	return p.KeyFormat == formatAvro || p.KeyFormat == formatProtobuf
 }
 
 // eventType returns 0 if the type is missing or unknown, which is reported separately.
@@ -630,7 +625,7 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 		want = "int"
 	case place == event.RecordTime && !t.TakesTimes():
 		want = "time_ms"
-	case t == event.Nested && place != event.InKey && (place != event.WholeKey || !p.decodesKeys()):
+	case t == event.Nested && place != event.InKey && (place != event.WholeKey || !bySchema(p.KeyFormat)):
 		want = "text"
 	}
 	if want != "" && t != 0 {

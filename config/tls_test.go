@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"brine/hbase"
+	"brine/internal/certs/certstest"
 )
 
 // certificate writes a self-signed certificate and its key into a folder of the test.
@@ -123,26 +124,16 @@ func TestRenewedCertificates(t *testing.T) {
 	}
 	holds(cert)
 	before := filepath.Join(t.TempDir(), "before.pem")
-	move := func(from, to string) {
-		t.Helper()
-		content, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(to, content, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	move(cert, before)
+	certstest.Copy(t, cert, before)
 	newCert, newKey := certificate(t)
-	move(newKey, key) // without its certificate
+	certstest.Copy(t, newKey, key) // without its certificate
 	holds(before)
 	for section := range every {
 		if want := strings.HasSuffix(section, ".tls"); strings.Contains(reported[section], "the previous certificates stay in use") != want {
 			t.Errorf("%s reports %q", section, reported[section])
 		}
 	}
-	move(newCert, cert)
+	certstest.Copy(t, newCert, cert)
 	holds(newCert)
 	for section := range every {
 		if reported[section] != "<nil>" {

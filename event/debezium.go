@@ -109,7 +109,7 @@ const (
 
 // formed sets a field from JSON in a form of its own. It returns false if the JSON is not in such a form.
 func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, err *Error) {
-	if b.lacks(n, raw) {
+	if b.Lacks(n, raw) {
 		return true, nil
 	}
 	switch f := &n.form; {
@@ -160,18 +160,15 @@ func isUnavailable(text []byte) bool {
 	return false
 }
 
-// lacks notes that the publisher could not send the value of a column, if that is what the JSON means.
-func (b *Builder) lacks(n *Node, json []byte) bool {
+// Lacks notes that the publisher could not send the value of a column, if that is what the JSON means, and reports whether it is. If so,
+// the event has nothing of the column. A Reader asks it about a column of which fields hold only parts.
+func (b *Builder) Lacks(n *Node, json []byte) bool {
 	if !n.column || !mayBeUnavailable(json) || !b.isUnavailable(json) {
 		return false
 	}
 	b.lacking = append(b.lacking, n)
 	return true
 }
-
-// Lacks is for a Reader that finds a column of which fields hold only parts. It reports whether the column, here as JSON, is what the
-// publisher writes instead of a value that it could not send. If so, the event has nothing of the column.
-func (b *Builder) Lacks(n *Node, json []byte) bool { return b.lacks(n, json) }
 
 // MayLack reports whether a list, a map or, as one item, a text at n may be what the publisher writes instead of a value that it could not
 // send.

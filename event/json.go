@@ -216,7 +216,7 @@ func (r *jsonReader) lacks(n *Node, record []byte, b *Builder) bool {
 		return false
 	}
 	end := endOfValue(next, 0, quickDepth)
-	return end >= 0 && b.lacks(n, next[:end])
+	return end >= 0 && b.Lacks(n, next[:end])
 }
 
 // take sets a field from valid JSON that is not null and lasts as long as the batch.

@@ -160,17 +160,23 @@ func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 		{short, `{"id":1,"__snapshot":"last","__lsn":null}`, "missing_field: field __lsn: it is part of the version of the event"},
 		{bare, `{"id":1,"__source_name":"b"}`, "missing_field: field __source_lsn: it is part of the version of the event"},
 	} {
-		if err := c.schema.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		e, err := decode(c.schema, c.in, 0)
-		got := fmt.Sprint(e.Version)
-		if err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
-		}
+		wantVersion(t, c.schema, c.in, c.want)
+	}
+}
+
+// wantVersion checks the version of a record, or why it has none.
+func wantVersion(t *testing.T, s event.Schema, in, want string) {
+	t.Helper()
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := decode(s, in, 0)
+	got := fmt.Sprint(e.Version)
+	if err != nil {
+		got = err.Error()
+	}
+	if got != want {
+		t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 	}
 }
 
@@ -203,16 +209,6 @@ func TestBootstrapsStandBelowTheLog(t *testing.T) {
 		{plain, row("bootstrap-insert", "c", ""), `bad_version: field log: "c" has no epoch, so its positions cannot be compared with ` +
 			"those of other sources; add it to epochs, with a higher number than the sources before it"},
 	} {
-		if err := c.schema.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		e, err := decode(c.schema, c.in, 0)
-		got := fmt.Sprint(e.Version)
-		if err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
-		}
+		wantVersion(t, c.schema, c.in, c.want)
 	}
 }

@@ -129,7 +129,7 @@ func (r *jsonReader) quickMember(n *Node, in []byte, i int, b *Builder) int {
 	n.null = kind == 'n'
 	if n.field < 0 {
 		if n.column && mayBeUnavailable(in[i:]) {
-			if end := endOfValue(in, i, quickDepth); end >= 0 && b.lacks(n, in[i:end]) {
+			if end := endOfValue(in, i, quickDepth); end >= 0 && b.Lacks(n, in[i:end]) {
 				return end
 			}
 		}
@@ -163,7 +163,7 @@ func (b *Builder) quickText(n *Node, in []byte, i int) int {
 	end, escaped := endOfString(in, i)
 	switch {
 	case end < 0:
-	case n.column && b.lacks(n, in[i:end]):
+	case n.column && b.Lacks(n, in[i:end]):
 	case escaped:
 		b.values[n.field] = TextOf(b.batch.text(in[i:end]))
 	default:

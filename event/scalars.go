@@ -318,7 +318,7 @@ func (b *Builder) JSON(n *Node, json []byte) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}
-	if b.lacks(n, json) {
+	if b.Lacks(n, json) {
 		return nil
 	}
 	return b.json(n, json)

@@ -239,7 +239,7 @@ func revokedReal(t *testing.T) {
 	n.clients = n.servers
 	o := options(strings.TrimPrefix(r.Connect, "rpc://"), showing(certstest.Leaf{})(n))
 	o.TLS.CA = filepath.Join(t.TempDir(), "ca.pem")
-	copied(t, r.CA, o.TLS.CA) // the servers read theirs from r.CA too
+	certstest.Copy(t, r.CA, o.TLS.CA) // the servers read theirs from r.CA too
 	open(t, o)
 	r.Trust(t, n.unknown.CA)
 	for {
@@ -438,16 +438,6 @@ func answering(t *testing.T, answer func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// copied copies the content of one file to another.
-func copied(t *testing.T, from, to string) {
-	t.Helper()
-	b, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replaced(t, to, b)
-}
-
 // replaced replaces the content of a file atomically, as certificate renewal does: a connection made meanwhile reads a whole file.
 func replaced(t *testing.T, file string, b []byte) {
 	t.Helper()
@@ -523,17 +513,17 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 		says   string
 		news   []string
 	}{
-		{"the servers' authority is revoked", func() { copied(t, n.unknown.CA, opts.CA) }, "is signed by an unknown authority", []string{"", ""}},
-		{"the clients' authority is revoked", func() { copied(t, n.unknown.CA, server.CA) }, "the server refuses the client's certificate: unknown certificate authority", nil},
+		{"the servers' authority is revoked", func() { certstest.Copy(t, n.unknown.CA, opts.CA) }, "is signed by an unknown authority", []string{"", ""}},
+		{"the clients' authority is revoked", func() { certstest.Copy(t, n.unknown.CA, server.CA) }, "the server refuses the client's certificate: unknown certificate authority", nil},
 		{"the client's certificate is replaced by a stranger's", func() {
 			cert, key := n.unknown.Issue(t, certstest.Leaf{Name: "stranger"})
-			copied(t, cert, opts.Cert)
-			copied(t, key, opts.Key)
+			certstest.Copy(t, cert, opts.Cert)
+			certstest.Copy(t, key, opts.Key)
 		}, "the server refuses the client's certificate: unknown certificate authority", []string{"", ""}},
 		{"the client's is renewed, and the server's", func() { n.client(n.clients, certstest.Leaf{}); n.server(certstest.Leaf{}) }, "", []string{"", ""}},
 		{"only one of Cert and Key", func() {
 			cert, _ := n.clients.Issue(t, certstest.Leaf{Name: "half"})
-			copied(t, cert, opts.Cert)
+			certstest.Copy(t, cert, opts.Cert)
 		}, "", []string{"is not a valid pair with key: private key does not match public key; the previous certificates stay in use"}},
 		{"no file", func() { os.Remove(opts.CA) }, "", []string{"cannot be read: no such file or directory; the previous certificates stay in use"}},
 		{"no certificate", func() { replaced(t, opts.CA, []byte("-----BEGIN")) }, "", []string{"holds no certificate"}},

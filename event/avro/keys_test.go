@@ -152,21 +152,7 @@ func TestKeysAllocateNothing(t *testing.T) {
 	rec.Key = keyOf(t, 1, keySchema, map[string]any{"id": int64(7), "of": nil})
 	rec.Headers = []event.Header{{Key: "trace", Value: []byte("1")}}
 	d := event.NewDecoder(keyed(avro.Registered(registry.Confluent, s), inKey(event.Int, "id"), event.Field{Name: "f", Type: event.Text}))
-	var batch event.Batch
-	n := testing.AllocsPerRun(100, func() {
-		d.Reset(&batch)
-		for range 10 {
-			if err := d.Resolve(t.Context(), rec); err != nil {
-				t.Fatal(err)
-			}
-			if err := d.Decode(rec, &batch); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-	if n > 1 {
-		t.Errorf("%.1f allocations for 10 events", n)
-	}
+	allocatesNothing(t, d, rec)
 }
 
 // lone is a registry that has one schema, with id 1.

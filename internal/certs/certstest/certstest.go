@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -127,6 +128,19 @@ func sign(t testing.TB, template, parent *x509.Certificate, of, by crypto.Signer
 		t.Fatal(err)
 	}
 	return made
+}
+
+// Copy replaces a file by a copy of another atomically, as the renewal of certificates does: a connection made meanwhile reads a whole
+// file.
+func Copy(t testing.TB, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(from)
+	if err == nil {
+		err = errors.Join(os.WriteFile(to+".new", b, 0o600), os.Rename(to+".new", to))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func write(t testing.TB, name, kind string, der []byte) {
