@@ -68,12 +68,15 @@ func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
 			case <-t.Context().Done():
 			}
 		}
-		file := newRandomFile(random, before.kafka)
+		file := newRandomFile(random, before)
 		r.write(file.text)
-		if before.kafka == file.kafka {
-			late.during("reload")
-		} else {
+		switch {
+		case before.kafka != file.kafka:
 			late.during("reload of all")
+		case before.table != file.table:
+			late.during("reload of its table")
+		default:
+			late.during("reload")
 		}
 		result, err := r.Reload(t.Context(), service.Reloading{By: "the test"})
 		if err != nil {
@@ -174,9 +177,9 @@ func (l *lateness) watch(done <-chan struct{}) {
 // report logs the worst of all times. It fails if reloads that do not concern the pipeline make its records later by more than 100 ms than
 // they are without; only if BRINE_RELOADS asks for that, as tests run side by side.
 func (l *lateness) report(t *testing.T) {
-	const line = "%-14s %5d times: the oldest record is late by %v in half of them, %v in 95 %%, %v at worst"
+	const line = "%-19s %5d times: the oldest record is late by %v in half of them, %v in 95 %%, %v at worst"
 	worst := map[string]time.Duration{}
-	for _, what := range []string{"nothing", "reload", "reload of all"} {
+	for _, what := range []string{"nothing", "reload", "reload of its table", "reload of all"} {
 		d := l.worst[what]
 		if len(d) == 0 {
 			continue
@@ -192,11 +195,19 @@ func (l *lateness) report(t *testing.T) {
 }
 
 // randomFile is a configuration that writes what lines writes.
-type randomFile struct{ text, kafka string }
+type randomFile struct {
+	text, kafka string
+	table       string // settings of the table steady
+}
 
 // newRandomFile returns lines with random values of what a reload may change without changing what is written. One of ten has other
-// settings under kafka than before, which concern all pipelines; the others leave the pipeline steady alone, but not its table.
-func newRandomFile(random *rand.Rand, kafka string) randomFile {
+// settings under kafka than before, which concern all pipelines. The others leave the pipeline steady alone; one of four of them changes
+// its table, whose regions HBase then opens again.
+func newRandomFile(random *rand.Rand, before randomFile) randomFile {
+	kafka, table := before.kafka, before.table
+	if random.IntN(4) == 0 {
+		table = randomTable(random)
+	}
 	if random.IntN(10) == 0 {
 		kafka = some(random, ", ",
 			fmt.Sprintf("group_protocol: %s", pick(random, "classic", "consumer", "auto")),
@@ -213,11 +224,11 @@ func newRandomFile(random *rand.Rand, kafka string) randomFile {
 	text := strings.NewReplacer(
 		"stop_timeout: 1m }", strings.TrimSuffix("stop_timeout: 1m, "+kafka, ", ")+" }",
 		"memory: 96MiB\n", "memory: 96MiB\n"+pick(random, "", fmt.Sprintf("http: { stall: %ds }\n", 30+random.IntN(60))),
-		"steady: { row: entity,", "steady: { row: entity, "+randomTable(random),
+		"steady: { row: entity,", "steady: { row: entity, "+table,
 		"moving: { row: entity,", "moving: { row: entity, "+randomTable(random),
 		"topic: moving\n", "topic: moving\n"+randomSettings(random, "moving"),
 	).Replace(of)
-	return randomFile{text, kafka}
+	return randomFile{text, kafka, table}
 }
 
 // randomTable returns settings of a table.
