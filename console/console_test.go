@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
 
 	"brine/console"
+	"brine/event"
+	"brine/verify"
 )
 
 // The limits on what a browser loads, in gzipped bytes: a first page needs only the shell.
@@ -112,6 +115,24 @@ func TestScriptsAskTheAPIAlone(t *testing.T) {
 	for _, page := range []string{"/accounts", "/audit", "/overview", "/regions"} {
 		if strings.Contains(string(users), page) {
 			t.Errorf("users have the operators' page %s", page)
+		}
+	}
+}
+
+// TestKindsInChinese holds that each kind of finding of verify, and each reason of a dead letter, has its Chinese.
+func TestKindsInChinese(t *testing.T) {
+	b, err := os.ReadFile("src/i18n/zh.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range verify.Kinds {
+		if want := `"finding.` + string(kind) + `": `; !strings.Contains(string(b), want) {
+			t.Errorf("src/i18n/zh.ts has no %s", want)
+		}
+	}
+	for _, reason := range append([]event.Reason{event.Unavailable, event.Awaited, event.NoTable, event.Denied, event.Unknown}, event.Rejects...) {
+		if want := `"reason.` + string(reason) + `": `; !strings.Contains(string(b), want) {
+			t.Errorf("src/i18n/zh.ts has no %s", want)
 		}
 	}
 }

@@ -131,6 +131,18 @@ shows("a parcel is followed by anybody, live", async (t) => {
   assert.equal(await page.locator(".stations >> text=recorded late").count(), 1, "what came in its order is not late");
 });
 
+shows("scans are late that were recorded after one of a later time, where rows hold when that was", async (t) => {
+  const page = await open(t, null, dev.users + "/");
+  const scan = (station, at, recorded) => ({ row: station, version: 1, fields: { waybill: "LATE-1", at: `2026-05-01T${at}:00Z`, station, action: "LOADED", courier: "C1", ...recorded && { recorded: `2026-05-01T${recorded}:00Z` } } });
+  const rows = [scan("S6", "16:00", "16:01"), scan("S5", "15:00", "16:01"), scan("S4", "14:00", "17:00"), scan("S3", "13:00", "16:30"), scan("S2", "12:00"), scan("S1", "11:00", "11:01")];
+  await page.route("**/views/waybill/events?*", (route) => route.fulfill({ contentType: "text/event-stream",
+    body: `id: 1\nevent: page\ndata: ${JSON.stringify({ rows, next_page_token: "" })}\n\n` }));
+  await page.goto(dev.users + "/track?waybill=LATE-1");
+  await page.locator(".stations > li >> nth=5").waitFor();
+  const late = await page.locator(".stations > li").evaluateAll((all) => all.filter((li) => li.innerText.includes("recorded late")).map((li) => li.querySelector(".what span").innerText));
+  assert.deepEqual(late, ["S4", "S3"]);
+});
+
 shows("a parcel with more scans than a page is shown whole", async (t) => {
   const long = "LONG-777", at = Date.UTC(2026, 4, 1), scan = (n) => ({ waybill: long, action: "ARRIVED_AT", station: `S${n}`, at: at + n * 60_000, courier: "C1" });
   await publish(dev, "courier.scans", "waybill", Array.from({ length: 250 }, (_, n) => scan(n)));
@@ -521,6 +533,10 @@ shows("versions of members are shown, and where they differ", async (t) => {
   const differ = await hint.innerText();
   for (const one of [`${own.version} × 1`, `${evil} × 1`, "not reported × 2"]) assert.ok(differ.includes(one), `${one} is not in ${differ}`);
   await page.locator(`text=${own.member}`).and(page.locator(`text=Version ${own.version} (${own.host}, ${own.pid})`)).waitFor();
+  rows.versions.splice(1, 2); // the own one, and one that may just have joined
+  await page.reload();
+  await page.locator(".reading .small:has-text('Members that have not reported a version: 1.')").waitFor();
+  assert.equal(await hint.count(), 0, "a member that joins is no other version");
 });
 
 shows("an API that is away is said in place, and asked again", async (t) => {
@@ -1592,12 +1608,13 @@ shows("causes, advice, findings and reasons are Chinese in Chinese, and English 
   await page.locator("dialog:has-text('在 f8')").waitFor(); // what is confirmed is what was read
 
   const job = { id: "look", kind: "verify", state: "done", account: "admin", created: new Date().toISOString(), progress: [], asked: {},
-    results: [["missing", "it is missing"], ["stale", "a newer change is missing"], ["wrong", "something new"]].map(([finding, reason]) => ({ what: "finding", value: { finding, table: "logistics:scans", row: "missing", reason } })) };
+    results: [["missing", "it is missing"], ["stale", "a newer change is missing"], ["wrong", "something new"], ["lost", "something new"]].map(([finding, reason]) => ({ what: "finding", value: { finding, table: "logistics:scans", row: "missing", reason } })) };
   await page.route("**/ops/jobs/look", (route) => route.fulfill({ json: job }));
   await page.route("**/ops/jobs/look/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `event: state\ndata: ${JSON.stringify(job)}\n\n` }));
   await page.goto(dev.operators + "/jobs?job=look");
-  await page.locator("[aria-label=finding] tbody tr >> nth=2").waitFor();
-  assert.deepEqual(await page.locator("[aria-label=finding] tbody tr").allInnerTexts(), ["缺失\tlogistics:scans\tmissing\t它不存在", "过时\tlogistics:scans\tmissing\t缺少一次较新的更改", "wrong\tlogistics:scans\tmissing\tsomething new"]);
+  await page.locator("[aria-label=finding] tbody tr >> nth=3").waitFor();
+  assert.deepEqual(await page.locator("[aria-label=finding] tbody tr").allInnerTexts(), ["缺失\tlogistics:scans\tmissing\t它不存在", "过时\tlogistics:scans\tmissing\t缺少一次较新的更改", "wrong\tlogistics:scans\tmissing\tsomething new",
+    "丢失\tlogistics:scans\tmissing\t记录无法写入，却没有对应的死信（something new）"]);
   await page.goto(dev.operators + "/dead-letters");
   await page.locator("section:has(#kinds) td:has-text('类型不符')").first().waitFor();
   assert.equal(await page.locator("main >> text=wrong_type").count(), 0);

@@ -188,7 +188,7 @@ const fieldsOf = (rows: Asked[]): string[] => [...new Set(rows.flatMap((row) => 
 
 /** Objects as a table, of the fields that they have. */
 function Objects({ label, file, rows }: { label: string; file: string; rows: Asked[] }) {
-  const columns: Column<Asked>[] = fieldsOf(rows).map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => valueText(name, row[name] ?? "", shown), long: true }));
+  const columns: Column<Asked>[] = fieldsOf(rows).map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => reasonText(row, name) ?? valueText(name, row[name] ?? "", shown), long: true }));
   return <List label={label} file={file} rows={rows} columns={columns} />;
 }
 
@@ -198,7 +198,7 @@ function OneResult({ what, value }: { what: string; value: Asked }) {
     && entry[1].every((one) => one !== null && typeof one === "object" && !Array.isArray(one)));
   const rest = flat(Object.fromEntries(Object.entries(value).filter(([name]) => !tables.some(([table]) => table === name))));
   return <>
-    <dl class="sheet">{Object.entries(rest).map(([name, one]) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{valueText(name, one)}</dd></div>)}</dl>
+    <dl class="sheet">{Object.entries(rest).map(([name, one]) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{reasonText(rest, name) ?? valueText(name, one)}</dd></div>)}</dl>
     {tables.map(([name, list]) => <div key={name}><h3>{fieldName(name)}</h3>
       <Objects label={fieldName(name)} file={`${what}-${name}.csv`} rows={list.map((one) => flat(one))} /></div>)}
   </>;
@@ -229,6 +229,11 @@ function resultName(what: string): string { return whats[what] ? t(whats[what]) 
 const fieldName = (name: string): string => name.split(".").map((part) => kindText(`field.${part}`, part.replaceAll("_", " "))).join(": ");
 /** A value of a field, in words where it is a kind. */
 const valueText = (name: string, value: unknown, own = textOf): string => typeof value === "string" ? kindText(`${name}.${value}`, own(value)) : own(value);
+/** The reason of a finding in words of its kind and the API's own, where the language has none for the whole of it. */
+function reasonText({ finding, reason }: Asked, name: string): string | null {
+  const meaning = name === "reason" && !kindText(`reason.${reason}`, "") && kindText(`meaning.${finding}`, "");
+  return meaning ? `${meaning}（${reason}）` : null;
+}
 const textOf = (value: unknown): string => typeof value === "string" ? value : typeof value === "number" ? numberText(value) : JSON.stringify(value) ?? "";
 
 /** The fields of an object; those of objects in it by both names. */

@@ -140,7 +140,7 @@ function Reading({ of, pipeline, show }: { of: Half; pipeline: string; show: () 
   const drain = of.lag <= 0 ? "" : known !== undefined ? known < 0 ? t("never") : spanText(known * 1000)
     : rate === undefined ? "" : growing ? t("never") : spanText(of.lag / (rate - arriving) * 1000);
   const limit = limitText(of);
-  const versions = versionsOf(of);
+  const versions = versionsOf(of), reported = versions.filter(([name]) => name);
   const letters = of.counts?.dead_letters ?? 0;
   const figures: [string, ComponentChildren][] = [
     [t("lag"), of.lag < 0 ? t("unknown") : numberText(of.lag)],
@@ -153,13 +153,14 @@ function Reading({ of, pipeline, show }: { of: Half; pipeline: string; show: () 
     ...(of.counts ? [[t("deadLetters"), letters > 0 ? <a href={withQuery("/dead-letters", [["pipeline", pipeline], ["half", of.kind]])}>{numberText(letters)}</a> : numberText(letters)],
       [t("retries"), numberText(of.counts.retries)]] as [string, ComponentChildren][] : []),
     [t("members"), of.members.length ? numberText(of.members.length) : t("noMembers")],
-    ...(versions.length === 1 ? [[t("memberVersion"), versions[0]![0]] as [string, string]] : []),
+    ...(reported.length === 1 ? [[t("memberVersion"), reported[0]![0]] as [string, string]] : []),
   ];
   const why = of.counts?.cause ?? of.detail;
   return <div class="reading">
     <div><strong dir="auto">{of.name}</strong> <Badge state={stateOf(of)} /></div>
     <dl class="figures">{figures.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
-    {versions.length > 1 && <p class="hint" dir="auto">{t("versionsDiffer", { versions: versions.map(([name, n]) => `${name || t("versionUnknown")} × ${numberText(n)}`).join(", ") })}</p>}
+    {reported.length === 1 && versions.length > 1 && <p class="small">{t("versionsSilent", { n: versions[0]![1] })}</p>}
+    {reported.length > 1 && <p class="hint" dir="auto">{t("versionsDiffer", { versions: versions.map(([name, n]) => `${name || t("versionUnknown")} × ${numberText(n)}`).join(", ") })}</p>}
     {of.asked_by && (of.paused || of.rate_limit) ? <p class="small" dir="auto">{t("askedBy", { who: of.asked_by, at: of.asked_at ? timeText(of.asked_at) : "" })}</p> : null}
     {why && !of.paused && <p class="cause"><span dir="auto">{why}</span> <button type="button" class="quiet" onClick={show}>{t("showPartitions")}</button></p>}
   </div>;

@@ -154,7 +154,7 @@ function Timeline({ found, number }: { found: Found; number: string }) {
     <ol class="stations">
       {steps.map((s) => <li key={s.row.row} class={fresh.has(s.row.row) ? "fresh" : undefined}>
         <div class="what"><strong dir="auto">{s.action}</strong>{s.place && <span dir="auto">{s.place}</span>}
-          {s.repeated && <em class="mark-text">{t("repeated")}</em>}{late.has(s.row.row) && <em class="mark-text">{t("late")}</em>}</div>
+          {s.repeated && <em class="mark-text">{t("repeated")}</em>}{(s.late || late.has(s.row.row)) && <em class="mark-text">{t("late")}</em>}</div>
         <div class="when"><time dateTime={s.at}>{timeText(s.at)}</time>{s.rest && <span dir="auto">{s.rest}</span>}</div>
         {s.gap !== null && <p class={s.gap > 86_400_000 ? "gap long" : "gap"}>{spanText(s.gap)}{s.gap > 86_400_000 && <em class="mark-text">{t("long")}</em>}</p>}
       </li>)}
@@ -173,7 +173,7 @@ function Timeline({ found, number }: { found: Found; number: string }) {
   </section>;
 }
 
-interface Step { row: Row; at: string; action: string; place: string; rest: string; gap: number | null; repeated: boolean }
+interface Step { row: Row; at: string; action: string; place: string; rest: string; gap: number | null; repeated: boolean; late: boolean }
 
 const text = (value: unknown): string => typeof value === "string" ? value : shown(value);
 
@@ -187,13 +187,16 @@ function parts(row: Row, found: Found): { action: string; place: string; rest: s
   };
 }
 
-/** The scans, newest first, with the time since the one before, and those that say again what that said. */
+/** The scans, newest first, with the time since the one before, and those that say again what that said. Late are those that were recorded after one of a later time. */
 function marked(rows: Row[], found: Found): Step[] {
+  let earliest = Infinity; // when the first of those of a later time was recorded
   return rows.map((row, i) => {
     const now = parts(row, found), before = rows[i + 1] ? parts(rows[i + 1]!, found) : null;
+    const recorded = Date.parse(text(row.fields["recorded"])), late = recorded > earliest;
+    earliest = Math.min(earliest, recorded || earliest);
     return {
       row, ...now, gap: before ? Date.parse(now.at) - Date.parse(before.at) : null,
-      repeated: before !== null && before.action === now.action && before.place === now.place,
+      repeated: before !== null && before.action === now.action && before.place === now.place, late,
     };
   });
 }
