@@ -10,7 +10,7 @@ export const zh: Words = {
   audit: "审计",
   language: "语言",
   theme: "外观",
-  themeAuto: "跟随系统",
+  themeAuto: "系统",
   themeLight: "浅色",
   themeDark: "深色",
   menu: "页面",

@@ -86,7 +86,7 @@ export function Keys() {
       <label>{t("regions")}<input type="number" min="1" max="4096" value={asked.regions} onInput={(e) => put({ regions: e.currentTarget.value })} /></label>
       <label>{t("servers")}<input type="number" min="1" value={asked.servers} onInput={(e) => put({ servers: e.currentTarget.value })} /></label>
       {own && <>
-        <label>{t("keyRow")}<select value={asked.row} onChange={(e) => put({ row: e.currentTarget.value })}>
+        <label class="wide">{t("keyRow")}<select value={asked.row} onChange={(e) => put({ row: e.currentTarget.value })}>
           <option value="event">{t("keyEvent")}</option><option value="entity">{t("keyEntity")}</option></select></label>
         <label class="wide">{t("keyExpression")}<textarea rows={2} value={asked.key} spellcheck={false} autocapitalize="none" maxLength={4000}
           aria-describedby="key-help" onInput={(e) => put({ key: e.currentTarget.value })} /><small id="key-help">{t("keyHelp")}</small></label>
