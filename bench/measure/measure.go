@@ -20,10 +20,11 @@ type Load struct {
 	Columns   int     `json:"columns"`
 	Rows      int     `json:"rows"`
 	Seconds   float64 `json:"seconds"`
-	ClientCPU float64 `json:"client_cpu_s"`  // of the loader, in Seconds
-	WholeCPU  float64 `json:"process_cpu_s"` // of the loader from its start to its end, by getrusage
-	ServerCPU float64 `json:"server_cpu_s"`  // of HBase, in Seconds
-	PeakMiB   float64 `json:"peak_mib"`      // VmHWM of the loader
+	ClientCPU float64 `json:"client_cpu_s"`      // of the loader, in Seconds
+	WholeCPU  float64 `json:"process_cpu_s"`     // of the loader from its start to its end, by getrusage
+	ServerCPU float64 `json:"server_cpu_s"`      // of HBase, in Seconds
+	PeakMiB   float64 `json:"peak_mib"`          // VmHWM of the loader
+	OwnMiB    float64 `json:"own_mib,omitempty"` // the largest RssAnon of the loader that was seen
 	P99       float64 `json:"p99_ms,omitempty"`
 }
 
@@ -38,6 +39,9 @@ func (l Load) ServerMicros() float64 { return l.ServerCPU / float64(l.Rows) * 1e
 
 // Peak returns the loader's largest resident memory in MiB.
 func (l Load) Peak() float64 { return l.PeakMiB }
+
+// Own returns the loader's largest memory that was seen, without the pages of files, in MiB.
+func (l Load) Own() float64 { return l.OwnMiB }
 
 // Late returns the 99th percentile of the time of its calls, in ms.
 func (l Load) Late() float64 { return l.P99 }

@@ -37,6 +37,9 @@ func PeakMiB(pid string) (float64, error) { return status(pid, "VmHWM:") }
 // ResidentMiB returns the present resident memory of a process: VmRSS.
 func ResidentMiB(pid string) (float64, error) { return status(pid, "VmRSS:") }
 
+// OwnMiB returns the present memory of a process without the pages of files, such as its executable: RssAnon.
+func OwnMiB(pid string) (float64, error) { return status(pid, "RssAnon:") }
+
 // status returns, in MiB, a size that /proc/PID/status has in kB.
 func status(pid, field string) (float64, error) {
 	text, err := os.ReadFile("/proc/" + pid + "/status")

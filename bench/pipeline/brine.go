@@ -19,6 +19,7 @@ const poll = 25 * time.Millisecond
 func (b *bench) runBrine(ctx context.Context, binary string, x example, group string) (measure.Load, error) {
 	l := measure.Load{Columns: x.columns, Rows: b.events}
 	cmd := b.commandOf(ctx, binary, x.file, group, "run", "--until-end", "--quiet")
+	cmd.Env = append(cmd.Env, x.env...)
 	address, ended, err := measure.StartBrine(cmd)
 	if err != nil {
 		return l, err
@@ -50,6 +51,9 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 		}
 		if peak, err := measure.PeakMiB(pid); err == nil { // it may just have ended
 			l.PeakMiB = peak
+		}
+		if own, err := measure.OwnMiB(pid); err == nil {
+			l.OwnMiB = max(l.OwnMiB, own)
 		}
 		if n == 0 {
 			began = at

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	ours, packed, replayed, theirs = "brine", "packed", "replay", "java"
+	ours, small, packed, replayed, theirs = "brine", "small", "packed", "replay", "java"
 
 	command = "./cmd/brine"
 
@@ -29,21 +29,27 @@ const (
 	listen     = "127.0.0.1:0"
 	threads    = 4 // of Java
 	buffer     = 2 << 20
+	smallMiB   = 64
 )
+
+// smallMemory are the settings of a process that may have smallMiB of its own.
+var smallMemory = []string{"BRINE_MEMORY=30MiB", fmt.Sprintf("BRINE_PROCESS_MEMORY=%dMiB", smallMiB)}
 
 // example is one of our configurations, and the shape of the rows that it makes of a scan.
 type example struct {
 	file, table string
 	columns     int
+	env         []string // settings
 }
 
 var examples = map[string]example{
-	ours:                 {"examples/scans.yaml", "logistics:scans", 3},
-	ours + measure.Again: {"examples/scans.yaml", "logistics:scans", 3},
-	measure.Before:       {"examples/scans.yaml", "logistics:scans", 3},
-	packed:               {"examples/scans-packed.yaml", "logistics:scans_packed", 1},
+	ours:                 {"examples/scans.yaml", "logistics:scans", 3, nil},
+	ours + measure.Again: {"examples/scans.yaml", "logistics:scans", 3, nil},
+	measure.Before:       {"examples/scans.yaml", "logistics:scans", 3, nil},
+	packed:               {"examples/scans-packed.yaml", "logistics:scans_packed", 1, nil},
 
-	replayed: {"examples/scans.yaml", "logistics:scans", 3},
+	small:    {"examples/scans.yaml", "logistics:scans", 3, smallMemory},
+	replayed: {"examples/scans.yaml", "logistics:scans", 3, nil},
 }
 
 // Command is the command line.
@@ -110,7 +116,7 @@ func (b *bench) rates(ctx context.Context, heap string) error {
 		if err := b.load(ctx, theirs, 0); err != nil {
 			return err
 		}
-		return measure.Alternate(b.rounds, []string{ours, packed, replayed, theirs, ours + measure.Again},
+		return measure.Alternate(b.rounds, []string{ours, small, packed, replayed, theirs, ours + measure.Again},
 			func(client string, round int) error { return b.load(ctx, client, round) })
 	})
 	if err != nil {
@@ -198,8 +204,8 @@ func (b *bench) load(ctx context.Context, client string, round int) error {
 	}
 	l.Client, l.Round = client, round
 	b.report.Loads = append(b.report.Loads, l)
-	fmt.Fprintf(os.Stderr, "round %d: %-6s: %6.0f events/s, CPU %5.2f µs/event, server %5.2f µs/event, %4.0f MiB\n",
-		round, client, l.RowsPerSecond(), l.ClientMicros(), l.ServerMicros(), l.Peak())
+	fmt.Fprintf(os.Stderr, "round %d: %-6s: %6.0f events/s, CPU %5.2f µs/event, server %5.2f µs/event, %4.0f MiB, %4.0f of its own\n",
+		round, client, l.RowsPerSecond(), l.ClientMicros(), l.ServerMicros(), l.Peak(), l.Own())
 	return nil
 }
 
