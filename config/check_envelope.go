@@ -77,13 +77,19 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	if p.position() != nil || t.Row != rowEntity {
 		return
 	}
+	l.checkCount(p, t)
 	if p.timedByReading() {
 		l.checkTimesOfReading(p, t)
+	}
+	if p.timedByConnect() && p.Envelope.Ties != "accept" {
+		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "versions are the times of records, which is when they were published: "+
+			"a change that is published again would win over a newer one of its row of "+t.Name,
+			inTheLog+"; or, if you can accept that, write ties: accept in the envelope")
 	}
 	if !p.ofCanal() {
 		return
 	}
-	if at, n := p.versionFields(); n != "" && p.field(n) != nil && p.field(n).path()[0] == "$row" {
+	if at, n := p.versionFields(); p.comesFrom(n, "$row") {
 		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each record counts its rows from 0, so if a row of "+
 			t.Name+" changes twice within a second, the earlier change can have the larger version", "write version: "+at)
 	}
@@ -98,20 +104,73 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 // timedByReading reports whether versions are times that for rows of a snapshot say when the publisher read them.
 func (p *Pipeline) timedByReading() bool {
 	at, _ := p.versionFields()
-	f := p.field(at)
 	switch event.EnvelopeForm(p.Envelope.Form) {
 	case event.Maxwell:
-		return at == "" || f != nil && f.path()[0] == "$ts"
+		return at == "" || p.comesFrom(at, "$ts", "$timestamp")
 	case event.Debezium:
-		return f != nil && slices.Contains([]string{"$source.ts_ms", "$source.ts_us", "$source.ts_ns"}, strings.Join(f.path(), "."))
+		return p.comesFrom(at, "$source.ts_ms", "$source.ts_us", "$source.ts_ns")
 	}
 	return false
+}
+
+// timedByConnect reports whether versions are the times of Debezium's records. Kafka Connect's producer sets them as it sends.
+func (p *Pipeline) timedByConnect() bool {
+	at, _ := p.versionFields()
+	return p.position() == nil && p.Envelope.Form == string(event.Debezium) && (at == "" || p.comesFrom(at, "$timestamp"))
+}
+
+// sourcesOf returns the paths of the fields of a record that make a field: its own, or those that its let uses.
+func (p *Pipeline) sourcesOf(name string) (paths []string) {
+	f := p.field(name)
+	switch {
+	case f == nil:
+	case !f.made:
+		paths = append(paths, strings.Join(f.path(), "."))
+	case p.rules != nil:
+		for _, i := range p.rules.Sources(name) {
+			if i < len(p.Fields) {
+				paths = append(paths, strings.Join(p.Fields[i].path(), "."))
+			}
+		}
+	}
+	return paths
+}
+
+// comesFrom reports whether a field has one of these paths, or is made by a let from one that has.
+func (p *Pipeline) comesFrom(name string, paths ...string) bool {
+	return slices.ContainsFunc(p.sourcesOf(name), func(path string) bool { return slices.Contains(paths, path) })
+}
+
+// inTheLog is the version to use of Debezium.
+const inTheLog = "use the change's place in the log, version: lsn(lsn) with path: $source.lsn, or binlog(file, pos) with $source.file " +
+	"and $source.pos"
+
+// counts holds, by form, the members of envelopes that count and start again, and when. They order nothing beyond that.
+var counts = map[event.EnvelopeForm]map[string]string{
+	event.Debezium: {"$source.pos": "in each file of the log", "$source.row": "in each event of the log"},
+	event.Canal:    {"$pos": "in each file of the log", "$row": "in each record"},
+	event.Maxwell:  {"$xid": "when the server is started again", "$xoffset": "in each transaction"},
+}
+
+// checkCount refuses versions of entities that are made only of such counts.
+func (l *loader) checkCount(p *Pipeline, t *Table) {
+	at, n := p.versionFields()
+	again, sources := counts[event.EnvelopeForm(p.Envelope.Form)], p.sourcesOf(at)
+	if n != "" || len(sources) == 0 || slices.ContainsFunc(sources, func(path string) bool { return again[path] == "" }) {
+		return
+	}
+	instead := "write version: binlog(file, pos) with both"
+	if p.Envelope.Form == string(event.Maxwell) {
+		instead = "write version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell"
+	}
+	l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, sources[0]+" starts again "+again[sources[0]]+
+		", so newer changes of a row of "+t.Name+" would lose to older ones", instead)
 }
 
 // checkTimesOfReading refuses such times as versions of entities, unless they are accepted by name.
 func (l *loader) checkTimesOfReading(p *Pipeline, t *Table) {
 	at, n := p.versionFields()
-	if f := p.field(n); f != nil && f.path()[0] == "$xoffset" {
+	if p.comesFrom(n, "$xoffset") {
 		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each transaction counts its rows from 0, so if a row of "+
 			t.Name+" changes twice within a second, the earlier change can have the larger version", "write version: "+at)
 	}
@@ -119,8 +178,7 @@ func (l *loader) checkTimesOfReading(p *Pipeline, t *Table) {
 		return
 	}
 	times, of := "Debezium's times can be whole seconds, within which changes of one row of ", "snapshot"
-	instead := "use the change's place in the log, version: lsn(lsn) with path: $source.lsn, or binlog(file, pos) with $source.file and " +
-		"$source.pos"
+	instead := inTheLog
 	if p.Envelope.Form == string(event.Maxwell) {
 		times, of = "Maxwell's times are whole seconds, within which changes of one row of ", "bootstrap"
 		instead = "use version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell"
@@ -145,9 +203,11 @@ var published = map[event.EnvelopeForm]struct {
 // checkPublished refuses a version that is the time of the publisher: a change that is published again would win over newer ones.
 func (l *loader) checkPublished(p *Pipeline, f *Field, setting string) {
 	of := published[event.EnvelopeForm(p.Envelope.Form)]
-	if member := f.path()[0]; len(f.path()) == 1 && slices.Contains(of.members, member) {
-		l.fault(setting, VersionType, "field "+f.Name+" ("+member+") is when "+of.by+
-			", not when the database made it: a change that is published again would win over newer ones", of.instead)
+	for _, path := range p.sourcesOf(f.Name) {
+		if slices.Contains(of.members, path) {
+			l.fault(setting, VersionType, "field "+f.Name+" ("+path+") is when "+of.by+
+				", not when the database made it: a change that is published again would win over newer ones", of.instead)
+		}
 	}
 }
 
