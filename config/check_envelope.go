@@ -84,7 +84,7 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	if p.timedByConnect() && p.Envelope.Ties != "accept" {
 		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "versions are the times of records, which is when they were published: "+
 			"a change that is published again would win over a newer one of its row of "+t.Name,
-			inTheLog+"; or, if you can accept that, write ties: accept in the envelope")
+			placeOfDebezium+"; or, if you can accept that, write ties: accept in the envelope")
 	}
 	if !p.ofCanal() {
 		return
@@ -113,10 +113,11 @@ func (p *Pipeline) timedByReading() bool {
 	return false
 }
 
-// timedByConnect reports whether versions are the times of Debezium's records. Kafka Connect's producer sets them as it sends.
+// timedByConnect reports whether versions, which are no positions, are the times of Debezium's records, which Kafka Connect's producer
+// sets as it sends.
 func (p *Pipeline) timedByConnect() bool {
 	at, _ := p.versionFields()
-	return p.position() == nil && p.Envelope.Form == string(event.Debezium) && (at == "" || p.comesFrom(at, "$timestamp"))
+	return p.Envelope.Form == string(event.Debezium) && (at == "" || p.comesFrom(at, "$timestamp"))
 }
 
 // sourcesOf returns the paths of the fields of a record that make a field: its own, or those that its let uses.
@@ -128,9 +129,7 @@ func (p *Pipeline) sourcesOf(name string) (paths []string) {
 		paths = append(paths, strings.Join(f.path(), "."))
 	case p.rules != nil:
 		for _, i := range p.rules.Sources(name) {
-			if i < len(p.Fields) {
-				paths = append(paths, strings.Join(p.Fields[i].path(), "."))
-			}
+			paths = append(paths, strings.Join(p.Fields[i].path(), "."))
 		}
 	}
 	return paths
@@ -141,9 +140,12 @@ func (p *Pipeline) comesFrom(name string, paths ...string) bool {
 	return slices.ContainsFunc(p.sourcesOf(name), func(path string) bool { return slices.Contains(paths, path) })
 }
 
-// inTheLog is the version to use of Debezium.
-const inTheLog = "use the change's place in the log, version: lsn(lsn) with path: $source.lsn, or binlog(file, pos) with $source.file " +
-	"and $source.pos"
+// The versions to write instead.
+const (
+	placeOfDebezium = "use the change's place in the log, version: lsn(lsn) with path: $source.lsn, or binlog(file, pos) with " +
+		"$source.file and $source.pos"
+	placeOfMaxwell = "use version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell"
+)
 
 // counts holds, by form, the members of envelopes that count and start again, and when. They order nothing beyond that.
 var counts = map[event.EnvelopeForm]map[string]string{
@@ -161,7 +163,7 @@ func (l *loader) checkCount(p *Pipeline, t *Table) {
 	}
 	instead := "write version: binlog(file, pos) with both"
 	if p.Envelope.Form == string(event.Maxwell) {
-		instead = "write version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell"
+		instead = placeOfMaxwell
 	}
 	l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, sources[0]+" starts again "+again[sources[0]]+
 		", so newer changes of a row of "+t.Name+" would lose to older ones", instead)
@@ -178,10 +180,10 @@ func (l *loader) checkTimesOfReading(p *Pipeline, t *Table) {
 		return
 	}
 	times, of := "Debezium's times can be whole seconds, within which changes of one row of ", "snapshot"
-	instead := inTheLog
+	instead := placeOfDebezium
 	if p.Envelope.Form == string(event.Maxwell) {
 		times, of = "Maxwell's times are whole seconds, within which changes of one row of ", "bootstrap"
-		instead = "use version: binlog(position), with position: { type: text, path: $position } and output_binlog_position in Maxwell"
+		instead = placeOfMaxwell
 	}
 	l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, times+t.Name+" tie; and a row of a "+of+
 		" has the time when it was read, so it wins for good over a change that was made before that and is published later",

@@ -29,11 +29,8 @@ const (
 	listen     = "127.0.0.1:0"
 	threads    = 4 // of Java
 	buffer     = 2 << 20
-	smallMiB   = 64
+	smallMiB   = 64 // that a small process may have of its own
 )
-
-// smallMemory are the settings of a process that may have smallMiB of its own.
-var smallMemory = []string{"BRINE_MEMORY=30MiB", fmt.Sprintf("BRINE_PROCESS_MEMORY=%dMiB", smallMiB)}
 
 // example is one of our configurations, and the shape of the rows that it makes of a scan.
 type example struct {
@@ -42,15 +39,16 @@ type example struct {
 	env         []string // settings
 }
 
-var examples = map[string]example{
-	ours:                 {"examples/scans.yaml", "logistics:scans", 3, nil},
-	ours + measure.Again: {"examples/scans.yaml", "logistics:scans", 3, nil},
-	measure.Before:       {"examples/scans.yaml", "logistics:scans", 3, nil},
-	packed:               {"examples/scans-packed.yaml", "logistics:scans_packed", 1, nil},
+var (
+	scans       = example{file: "examples/scans.yaml", table: "logistics:scans", columns: 3}
+	scansPacked = example{file: "examples/scans-packed.yaml", table: "logistics:scans_packed", columns: 1}
+	scansSmall  = example{file: scans.file, table: scans.table, columns: scans.columns,
+		env: []string{"BRINE_MEMORY=30MiB", fmt.Sprintf("BRINE_PROCESS_MEMORY=%dMiB", smallMiB)}}
 
-	small:    {"examples/scans.yaml", "logistics:scans", 3, smallMemory},
-	replayed: {"examples/scans.yaml", "logistics:scans", 3, nil},
-}
+	examples = map[string]example{
+		ours: scans, ours + measure.Again: scans, measure.Before: scans, small: scansSmall, packed: scansPacked, replayed: scans,
+	}
+)
 
 // Command is the command line.
 type Command struct {
