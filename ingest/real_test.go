@@ -132,11 +132,20 @@ func createReal(t *testing.T, admin *kgo.Client, topic string, partitions int32)
 		t.Fatalf("creating the topic: %v, %+v", err, r)
 	}
 	eventually(t, "the broker knows the topic", func() bool {
-		ask := kmsg.NewMetadataRequest()
-		ask.Topics = []kmsg.MetadataRequestTopic{{Topic: &topic}}
-		r, err := ask.RequestWith(t.Context(), admin)
-		return err == nil && r.Topics[0].ErrorCode == 0 && len(r.Topics[0].Partitions) == int(partitions)
+		known := describeReal(t, admin, topic)
+		return known.ErrorCode == 0 && len(known.Partitions) == int(partitions)
 	})
+}
+
+func describeReal(t *testing.T, client *kgo.Client, topic string) kmsg.MetadataResponseTopic {
+	t.Helper()
+	ask := kmsg.NewPtrMetadataRequest()
+	ask.Topics = []kmsg.MetadataRequestTopic{{Topic: &topic}}
+	r, err := ask.RequestWith(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Topics[0]
 }
 
 func deleteReal(t *testing.T, admin *kgo.Client, topics ...string) {
@@ -211,13 +220,13 @@ func realTopicRecreated(t *testing.T, protocol GroupProtocol) {
 	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
 	produce := func(n int) {
 		t.Helper()
-		var records []*kgo.Record
-		for i := range n {
-			records = append(records, &kgo.Record{Topic: topic, Value: fmt.Appendf(nil, `{"n":%d}`, i)})
-		}
-		if err := realClient(t, brokers).ProduceSync(t.Context(), records...).FirstErr(); err != nil {
-			t.Fatal(err)
-		}
+		eventually(t, "the records are acknowledged", func() bool { // a broker may know a topic before it has its log
+			var records []*kgo.Record
+			for i := range n {
+				records = append(records, &kgo.Record{Topic: topic, Value: fmt.Appendf(nil, `{"n":%d}`, i)})
+			}
+			return realClient(t, brokers).ProduceSync(t.Context(), records...).FirstErr() == nil
+		})
 	}
 	produce(10)
 	s := newStore()
@@ -227,12 +236,17 @@ func realTopicRecreated(t *testing.T, protocol GroupProtocol) {
 	l := start(t, o)
 	eventually(t, "the old topic is written", func() bool { return s.holds(0, 10) })
 	eventually(t, "it is committed", func() bool { return l.Status().Partitions[0].Committed == 10 })
+	old := describeReal(t, admin, topic).TopicID
 	deleteReal(t, admin, topic)
 	eventually(t, "it is deleted", func() bool {
 		create := kmsg.NewCreateTopicsRequest()
 		create.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: topic, NumPartitions: 1, ReplicationFactor: 1}}
 		r, err := create.RequestWith(t.Context(), admin)
 		return err == nil && r.Topics[0].ErrorCode == 0
+	})
+	eventually(t, "the broker knows the new topic", func() bool { // until then, records go to the old one
+		known := describeReal(t, realClient(t, brokers), topic)
+		return known.ErrorCode == 0 && known.TopicID != old && len(known.Partitions) == 1 && known.Partitions[0].ErrorCode == 0
 	})
 	produce(50)
 	eventually(t, "all of the new topic is written", func() bool {
