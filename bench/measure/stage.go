@@ -84,10 +84,10 @@ func Build(ctx context.Context, dir, pkg string) (string, error) {
 	return build(ctx, "", filepath.Join(dir, filepath.Base(pkg)), pkg)
 }
 
-// build compiles a command of the module in tree, which is the working directory's if it is empty, to a file.
+// build compiles a command of the module in tree, which is the working directory's if it is empty, to a file, without cgo, as releases are.
 func build(ctx context.Context, tree, out, pkg string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", out, pkg)
-	cmd.Dir, cmd.Stderr = tree, os.Stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = tree, append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("go build %s: %w", pkg, err)
 	}

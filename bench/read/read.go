@@ -1,8 +1,8 @@
 // Package read compares the reads of our HBase client with those of HBase's own: bench/read/client with bench/java/Reads.java. Each is a
 // separate process, against a real HBase that belongs to this run alone. `make bench-read` runs it.
 //
-// Both get the same number of random rows and scan the whole table in each round, in alternating order, from a table of 16 regions that our
-// client has loaded. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 if any is short.
+// Both get the same number of random rows with few callers and with many, and scan the whole table in each round, in alternating order, from
+// a table of 16 regions that our client has loaded. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 if any is short.
 package read
 
 import (
@@ -20,11 +20,25 @@ import (
 
 const (
 	ours, theirs = "brine", "java"
-	gets, scans  = "get", "scan"
 
 	regions = 16
-	threads = 4 // of each client
+	writers = 4 // of the rows that are read
 )
+
+// kind is what a client reads, and how many of its goroutines or threads do so at a time.
+type kind struct {
+	name    string // the readers' own word
+	callers int
+}
+
+var (
+	gets     = kind{"get", 4}
+	manyGets = kind{"get", 16} // as many as there are regions: a server's answers to several may come together
+	scans    = kind{"scan", 4} // each of a part of the table
+	kinds    = []kind{gets, manyGets, scans}
+)
+
+func (k kind) String() string { return fmt.Sprintf("%s by %d", k.name, k.callers) }
 
 // Command is the command line.
 type Command struct {
@@ -90,7 +104,7 @@ func (b *bench) load(ctx context.Context) error {
 	if err := b.Admin.CreateTable(ctx, hbase.Table{Name: b.shape.Table, Families: []hbase.Family{{Name: "e"}}}, splits); err != nil {
 		return err
 	}
-	cmd := b.command(ctx, writer)
+	cmd := b.command(ctx, writer, writers)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("load: %w", err)
@@ -102,37 +116,40 @@ func (b *bench) load(ctx context.Context) error {
 }
 
 // command returns one of our programs for the table.
-func (b *bench) command(ctx context.Context, program string, more ...string) *exec.Cmd {
+func (b *bench) command(ctx context.Context, program string, goroutines int, more ...string) *exec.Cmd {
 	s := b.shape
 	args := []string{"-connect", b.HBase, "-table", s.Table, "-rows", strconv.Itoa(s.Rows), "-columns", strconv.Itoa(s.Columns),
-		"-key-bytes", strconv.Itoa(s.KeyBytes), "-goroutines", strconv.Itoa(threads)}
+		"-key-bytes", strconv.Itoa(s.KeyBytes), "-goroutines", strconv.Itoa(goroutines)}
 	return exec.CommandContext(ctx, program, append(args, more...)...)
 }
 
-// read runs one client, which gets and then scans.
+// read runs one client for each kind in turn.
 func (b *bench) read(ctx context.Context, client string, round int) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	for _, kind := range []string{gets, scans} {
+	for _, k := range kinds {
 		s := b.shape
-		if kind == gets {
-			s.Rows = b.Gets / threads * threads
+		if k.name == gets.name {
+			s.Rows = b.Gets / k.callers * k.callers
 		}
-		l, err := measure.Run(b.reads(ctx, client, kind), kind+" "+client, s, b.Server)
+		l, err := measure.Run(b.reads(ctx, client, k), loads(k, client), s, b.Server)
 		if err != nil {
 			return err
 		}
 		l.Round = round
 		b.report.Loads = append(b.report.Loads, l)
-		fmt.Fprintf(os.Stderr, "round %d: %-4s %-11s %7.0f rows/s, client %6.2f µs/row, server %6.2f µs/row, p99 %5.2f ms, %4.0f MiB\n",
-			round, kind, client, l.RowsPerSecond(), l.ClientMicros(), l.ServerMicros(), l.Late(), l.Peak())
+		fmt.Fprintf(os.Stderr, "round %d: %-9s %-11s %7.0f rows/s, client %6.2f µs/row, server %6.2f µs/row, p99 %5.2f ms, %4.0f MiB\n",
+			round, k, client, l.RowsPerSecond(), l.ClientMicros(), l.ServerMicros(), l.Late(), l.Peak())
 	}
 	return nil
 }
 
-func (b *bench) reads(ctx context.Context, client, kind string) *exec.Cmd {
+// loads is the name of a client's loads of a kind.
+func loads(k kind, client string) string { return k.String() + " " + client }
+
+func (b *bench) reads(ctx context.Context, client string, k kind) *exec.Cmd {
 	if client == theirs {
-		return b.JavaReads(ctx, b.HBase, kind, b.shape, threads, b.Gets)
+		return b.JavaReads(ctx, b.HBase, k.name, b.shape, k.callers, b.Gets)
 	}
-	return b.command(ctx, b.reader, append([]string{"-kind", kind, "-count", strconv.Itoa(b.Gets)}, b.flags...)...)
+	return b.command(ctx, b.reader, k.callers, append([]string{"-kind", k.name, "-count", strconv.Itoa(b.Gets)}, b.flags...)...)
 }

@@ -121,9 +121,8 @@ func (s *stack) run(ctx context.Context) (err error) {
 
 // start builds brine, and starts the process that is measured.
 func (s *stack) start(ctx context.Context) (stop func(), err error) {
-	s.brine = s.dir + "/brine"
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", s.brine, "./cmd/brine").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build ./cmd/brine: %w: %s", err, out)
+	if s.brine, err = measure.Build(ctx, s.dir, "./cmd/brine"); err != nil {
+		return nil, err
 	}
 	self, err := os.Executable()
 	if err != nil {
