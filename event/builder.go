@@ -107,6 +107,9 @@ func (b *Builder) start() {
 func (b *Builder) finish() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
 	gone, err := b.gone || d.deletes(), (*Error)(nil)
+	if len(b.lacking) > 0 && b.leftOut == "" {
+		d.envelope.recall(b)
+	}
 	if d.fixer != nil && b.leftOut == "" {
 		if err := b.fix(); err != nil {
 			return err

@@ -53,20 +53,36 @@ func (e *envelope) noChange(b *Builder) *Error {
 		"envelope if its rows come without one"}
 }
 
-// complete handles columns that the database did not send, and rejects a before-image that lacks what must be known. An update of the
-// primary key comes as a delete and a create, so a created row may lack columns too; what they hold is not known under its key.
-func (e *envelope) complete(b *Builder, created bool) *Error {
+// recall takes columns that the database did not send from the before-image, where that has them.
+func (e *envelope) recall(b *Builder) {
 	n, i := len(e.decoder.schema.Fields), &e.decoder.images
-	known := func(m *Node) bool { return m != nil && b.Has(m) && !slices.Contains(b.lacking, m) }
+	if i.before == nil || e.keyOnly() {
+		return
+	}
+	b.lacking = slices.DeleteFunc(b.lacking, func(m *Node) bool {
+		if slices.Contains(i.before.children, m) {
+			return false
+		}
+		was := i.before.Find([]byte(m.key))
+		if !b.knows(was) {
+			return false
+		}
+		m.each(func(field int) { b.values[field] = b.values[n+field] })
+		return true
+	})
+}
+
+// knows reports whether the event has a column, and its value.
+func (b *Builder) knows(n *Node) bool { return n != nil && b.Has(n) && !slices.Contains(b.lacking, n) }
+
+// complete handles columns that the database did not send and recall did not find, and rejects a before-image that lacks what must be known.
+// An update of the primary key comes as a delete and a create, so a created row may lack columns too; what they hold is not known under its
+// key.
+func (e *envelope) complete(b *Builder, created bool) *Error {
+	i := &e.decoder.images
 	for _, m := range b.lacking {
-		if i.before != nil && slices.Contains(i.before.children, m) {
-			continue
-		}
-		if i.before != nil && !e.keyOnly() && known(i.before.Find([]byte(m.key))) {
-			m.each(func(field int) { b.values[field] = b.values[n+field] })
-			continue
-		}
 		switch {
+		case i.before != nil && slices.Contains(i.before.children, m):
 		case e.Partial && created:
 			return &Error{Reason: MissingField, Field: m.path, Detail: "the database did not send the column because only the row's key has " +
 				"changed, but under its new key the row lacks it; make it log whole rows (in Postgres REPLICA IDENTITY FULL)"}
@@ -74,7 +90,7 @@ func (e *envelope) complete(b *Builder, created bool) *Error {
 			return &Error{Reason: MissingField, Field: m.path, Detail: "the database did not send the column because it has not changed, but each " +
 				"change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial"}
 		case e.decoder.evaluator != nil:
-			m.each(func(field int) { e.decoder.partial.unsent[field] = true })
+			m.each(func(field int) { e.decoder.partial.unsent[field] = b.values[field].Null() }) // a fix may have filled some
 			b.unsent = true
 		}
 	}
@@ -82,7 +98,7 @@ func (e *envelope) complete(b *Builder, created bool) *Error {
 		return nil
 	}
 	for _, p := range e.pairs {
-		if known(p.after) && !known(p.before) {
+		if b.knows(p.after) && !b.knows(p.before) {
 			return &Error{Reason: MissingField, Field: p.before.path,
 				Detail: "the before-image lacks it, so its former value is not known; make the " +
 					"database log whole rows (in Postgres REPLICA IDENTITY FULL), or write before: key in the envelope"}

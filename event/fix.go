@@ -67,6 +67,8 @@ type fixer struct {
 	recorded  int     // number of fields that expressions see
 	nodes     []*Node // for Fields: how a record's value is read
 	seen      []Value // the current image as expressions see it, followed by their results
+	unsent    []bool  // fields of the current image that the publisher could not send
+	lasting   []bool  // see partial
 	zoned     *TimeFormat
 }
 
@@ -78,6 +80,7 @@ func newFixer(s Schema) *fixer {
 		x.nodes = append(x.nodes, n)
 	}
 	x.seen = make([]Value, x.recorded+len(x.Fields))
+	x.unsent, x.lasting = make([]bool, len(s.Fields)), s.partial().lasting
 	x.zoned, _ = ParseTimeFormat(RFC3339, "")
 	return x
 }
@@ -102,16 +105,17 @@ func (b *Builder) fix() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
 	deletes := d.deletes()
 	if !deletes { // otherwise there is no after-image
-		if err := b.fixImage(b.values[:n]); err != nil {
+		if err := b.fixImage(b.values[:n], 0); err != nil {
 			return err
 		}
+		b.lacking = slices.DeleteFunc(b.lacking, b.filled)
 	}
 	if d.images.before == nil || !d.has(d.images.before) {
 		return nil
 	}
 	after, former := slices.Clone(b.values[:n]), b.values[n:2*n]
 	copy(b.values[:n], former) // fixImage reads the after-image
-	err := b.fixImage(b.values[:n])
+	err := b.fixImage(b.values[:n], n)
 	for _, i := range d.fixer.Fields {
 		if known := !former[i].Null(); known && err == nil { // what it lacks did not change, or is not known
 			former[i] = b.values[i]
@@ -126,15 +130,23 @@ func (b *Builder) fix() *Error {
 	return nil
 }
 
-// fixImage fixes the fields of the after-image.
-func (b *Builder) fixImage(values []Value) *Error {
+// filled reports whether all fields of a column have values.
+func (b *Builder) filled(n *Node) bool {
+	all := true
+	n.each(func(field int) { all = all && !b.values[field].Null() })
+	return all
+}
+
+// fixImage fixes the fields of the after-image. Nodes of the image that it is hold fields from number first on. What an expression makes of
+// a column that was not sent stays null, so that it is not written; see Evaluator.DeriveUpdate.
+func (b *Builder) fixImage(values []Value, first int) *Error {
 	x := b.decoder.fixer
 	copy(x.seen, values[:x.recorded])
 	clear(x.seen[x.recorded:])
 	for k, i := range x.Fields {
 		x.seen[i] = b.asText(values[i], x.nodes[k].typ == Nested)
 	}
-	if _, err := x.evaluator.Derive(x.seen); err != nil {
+	if _, err := x.derive(b.lacking, first); err != nil {
 		return err
 	}
 	for k, i := range x.Fields {
@@ -154,6 +166,22 @@ func (b *Builder) fixImage(values []Value) *Error {
 		}
 	}
 	return nil
+}
+
+// derive evaluates the expressions for what is seen, without columns that were not sent.
+func (x *fixer) derive(lacking []*Node, first int) (keep bool, err *Error) {
+	if len(lacking) == 0 {
+		return x.evaluator.Derive(x.seen)
+	}
+	clear(x.unsent)
+	for _, m := range lacking {
+		m.each(func(field int) {
+			if i := field - first; i >= 0 && i < len(x.unsent) {
+				x.unsent[i] = true
+			}
+		})
+	}
+	return x.evaluator.DeriveUpdate(x.seen, x.unsent, x.lasting)
 }
 
 // asText returns a loosely read value as a fix's expressions see it.

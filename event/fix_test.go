@@ -49,6 +49,25 @@ func inShort(ev *event.Event) string {
 	return strings.Join(out, " ") + fmt.Sprint(" @", ev.Version)
 }
 
+// wantFixed decodes a record with fixes, and compares the event or the reject's beginning.
+func wantFixed(t *testing.T, s event.Schema, fixes map[string]string, value, want string) {
+	t.Helper()
+	const now = 1_400_000_000_000
+	d, b := event.NewDecoder(fixed(t, s, fixes)), &event.Batch{}
+	got := ""
+	if err := d.Decode(&event.Record{Value: []byte(value), Timestamp: now}, b); err != nil {
+		got = err.Error()
+	} else {
+		ev := &b.Events[0]
+		if got = inShort(ev); ev.Former != nil {
+			got += " before " + strings.TrimSuffix(inShort(&event.Event{Values: ev.Former}), " @0")
+		}
+	}
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("%s\ngives    %s\nexpected %s", value, got, want)
+	}
+}
+
 func TestFixes(t *testing.T) {
 	plain := event.Schema{Version: 1, Fields: []event.Field{{Name: "id", Type: event.Text}, {Name: "at", Type: event.TimeMS},
 		{Name: "n", Type: event.Int}, {Name: "any", Type: event.Nested},
@@ -95,20 +114,48 @@ func TestFixes(t *testing.T) {
 				}
 				return
 			}
-			const now = 1_400_000_000_000
-			d, b := event.NewDecoder(fixed(t, c.schema, c.fixes)), &event.Batch{}
-			got := ""
-			if err := d.Decode(&event.Record{Value: []byte(c.value), Timestamp: now}, b); err != nil {
-				got = err.Error()
-			} else {
-				ev := &b.Events[0]
-				if got = inShort(ev); ev.Former != nil {
-					got += " before " + strings.TrimSuffix(inShort(&event.Event{Values: ev.Former}), " @0")
-				}
-			}
-			if !strings.HasPrefix(got, c.want) {
-				t.Errorf("%s\ngives    %s\nexpected %s", c.value, got, c.want)
-			}
+			wantFixed(t, c.schema, c.fixes, c.value, c.want)
 		})
+	}
+}
+
+// A fix must not take a column that the database did not send for one that is null: what it made of that would replace the row's own value.
+func TestFixesOfWhatTheDatabaseDidNotSend(t *testing.T) {
+	const unsent = `"__debezium_unavailable_value"`
+	fields := []event.Field{{Name: "id", Type: event.Text}, {Name: "n", Type: event.Int}, {Name: "note", Type: event.Text},
+		{Name: "low", Type: event.Int, Path: []string{"doc", "low"}}, {Name: "high", Type: event.Int, Path: []string{"doc", "high"}}}
+	schema := func(partial bool, keys ...string) event.Schema {
+		return (&event.Envelope{Form: event.Debezium, Partial: partial, Keys: keys}).Wrap(event.Schema{Version: -1, Fields: fields})
+	}
+	whole, partial := schema(false, "id"), schema(true, "id")
+	change := func(op, before, note, doc string) string {
+		return fmt.Sprintf(`{"op":%q,"before":%s,"after":{"id":"a","n":" 1","note":%s,"doc":%s}}`, op, before, note, doc)
+	}
+	const doc = `{"low":3,"high":4}`
+	n := `n.trim()`
+	for _, c := range []struct {
+		name   string
+		schema event.Schema
+		fixes  map[string]string
+		value  string
+		want   string // or the reject
+	}{
+		{"a default for null is not for what was not sent", partial, map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", "null", unsent, doc), "a 1 null 3 4 @1400000000000"},
+		{"null itself", partial, map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", "null", "null", doc), "a 1 none 3 4 @1400000000000"},
+		{"a value that depends on nothing", partial, map[string]string{"n": n, "note": `"x"`}, change("u", "null", unsent, doc), "a 1 x 3 4 @1400000000000"},
+		{"of another column that was sent", partial, map[string]string{"n": n, "note": `id`}, change("u", "null", unsent, doc), "a 1 a 3 4 @1400000000000"},
+		{"and of one that may have changed", partial, map[string]string{"n": n, "note": `note == null ? n : note`}, change("u", "null", unsent, doc), "bad_expression: --let note: the database did not send note because it has not changed, so there is no result, and n may have changed"},
+		{"a column that was sent of one that was not", partial, map[string]string{"n": `note == null ? "7" : n`}, change("u", "null", unsent, doc), "bad_expression: --let n: the database did not send note"},
+		{"whole rows: it is still lacking", whole, map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", "null", unsent, doc), "missing_field: field after.note: the database did not send the column because it has not changed"},
+		{"whole rows: the fix is what it lacked", whole, map[string]string{"n": n, "note": `"x"`}, change("u", "null", unsent, doc), "a 1 x 3 4 @1400000000000"},
+		{"a row under a new key: the fix is what it lacked", partial, map[string]string{"n": n, "note": `"x"`}, change("c", "null", unsent, doc), "a 1 x 3 4 @1400000000000"},
+		{"a row under a new key", partial, map[string]string{"n": n}, change("c", "null", unsent, doc), "missing_field: field after.note: the database did not send the column because only the row's key has changed"},
+		{"the before-image has it, and the fix sees it", schema(false), map[string]string{"n": n, "note": `note == null ? "none" : note.trim()`}, change("u", `{"id":"a","n":"0","note":" was","doc":{"low":3,"high":4}}`, unsent, doc), "a 1 was 3 4 @1400000000000 before a 0 was 3 4"},
+		{"the before-image was not sent either", schema(true), map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", `{"id":"a","n":"0","note":`+unsent+`,"doc":{"low":3,"high":4}}`, unsent, doc), "a 1 null 3 4 @1400000000000 before a 0 null 3 4"},
+		{"one part of a column", partial, map[string]string{"n": n, "low": `"5"`}, change("u", "null", `"y"`, unsent), "a 1 y 5 null @1400000000000"},
+		{"whole rows: one part of a column", whole, map[string]string{"n": n, "low": `"5"`}, change("u", "null", `"y"`, unsent), "missing_field: field after.doc: the database did not send the column"},
+		{"all parts of a column", whole, map[string]string{"n": n, "low": `"5"`, "high": `"6"`}, change("u", "null", `"y"`, unsent), "a 1 y 5 6 @1400000000000"},
+	} {
+		t.Run(c.name, func(t *testing.T) { wantFixed(t, c.schema, c.fixes, c.value, c.want) })
 	}
 }
