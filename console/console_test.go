@@ -15,7 +15,7 @@ import (
 	"brine/verify"
 )
 
-// The limits on what a browser loads, in gzipped bytes: a first page needs only the shell.
+// The limits on what a browser loads, in gzipped bytes: a first page needs only the shell, with the texts of one language.
 const (
 	mostShell = 60 << 10
 	mostAll   = 250 << 10
@@ -28,7 +28,7 @@ func TestSizes(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v; `make console` builds it", name, err)
 		}
-		shell := packed(t, index)
+		shell, texts := packed(t, index), map[string]int{}
 		err = fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -38,12 +38,18 @@ func TestSizes(t *testing.T) {
 			all += n
 			if strings.Contains(string(index), path.Base(file)) {
 				shell += n
+			} else if language := regexp.MustCompile(`^assets/(en|zh)-`).FindStringSubmatch(file); language != nil {
+				texts[language[1]] += n
 			}
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(texts) != 2 || texts["en"] < 1_000 || texts["zh"] < 1_000 {
+			t.Errorf("the languages of %s have texts of %v bytes, in files of their own", name, texts)
+		}
+		shell += max(texts["en"], texts["zh"])
 		if shell > mostShell || shell < 5_000 {
 			t.Errorf("the shell of %s has %d bytes, not at most %d", name, shell, mostShell)
 		}

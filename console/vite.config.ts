@@ -13,13 +13,20 @@ export default defineConfig(({ mode }) => {
       generateBundle() {
         this.emitFile({ type: "asset", fileName: "pages.txt", source: (operators ? operatorsPages : usersPages).join("\n") + "\n" });
       },
+    }, {
+      name: "language", // which texts are needed is known before the console's script is there
+      transformIndexHtml: { order: "post", handler(_, { bundle }) {
+        const file = Object.values(bundle ?? {}).find((one) => one.type === "chunk" && one.name === "language");
+        return file ? [{ tag: "script", attrs: { type: "module", async: true, crossorigin: true, src: `/${file.fileName}` }, injectTo: "head" }] : [];
+      } },
     }],
     build: {
       outDir: `../dist/${operators ? "operators" : "users"}`,
       emptyOutDir: true,
       target: "es2022",
       assetsInlineLimit: 0, // nothing of a page is within another: the policy allows files alone
-      modulePreload: { polyfill: false },
+      modulePreload: false,
+      rolldownOptions: { output: { codeSplitting: { groups: [{ name: "language", test: /\/lib\/language\.ts$/ }] } } },
       reportCompressedSize: false,
     },
   };

@@ -569,6 +569,48 @@ shows("an API that is away is said in place, and asked again", async (t) => {
   await page.locator("text=/All \\d+ shown/").waitFor();
 });
 
+shows("a page loads the texts of its language before it is drawn, and those of the other once it is chosen", async (t) => {
+  for (const [language, other, mine, theirs] of [["en", "zh", "Track", "查快递"], ["zh", "en", "查快递", "Track"]]) {
+    const page = await open(t, null, dev.users + "/track", { language }), loaded = [];
+    await page.locator("textarea").waitFor();
+    page.on("request", (request) => { loaded.push(.../\/assets\/(en|zh)-/.exec(request.url())?.slice(1) ?? []); });
+    let answer;
+    const held = new Promise((resolve) => { answer = resolve; });
+    await page.route(`**/assets/${language}-*.js`, async (route) => { await held; await route.continue(); });
+    await page.reload({ waitUntil: "commit" });
+    await until(() => loaded.length > 0, "the texts are asked for");
+    await page.waitForTimeout(500);
+    assert.equal(await page.locator("body").innerText(), "", "nothing is drawn in another language, or in none");
+    answer();
+    await page.locator(`h1:text-is('${mine}')`).waitFor();
+    assert.deepEqual(loaded, [language]);
+
+    await page.route(`**/assets/${other}-*.js`, (route) => route.abort());
+    await page.fill("textarea", "typed");
+    await page.selectOption("header select >> nth=0", other);
+    await page.locator(".note.bad").waitFor();
+    assert.equal(await page.inputValue("header select >> nth=0"), language, "the texts are not there");
+    await page.unroute(`**/assets/${other}-*.js`);
+    await page.reload();
+    await page.fill("textarea", "typed");
+    await page.selectOption("header select >> nth=0", other);
+    await page.locator(`h1:text-is('${theirs}')`).waitFor();
+    assert.equal(await page.inputValue("textarea"), "typed");
+    loaded.length = 0;
+    await page.reload();
+    await page.locator(`h1:text-is('${theirs}')`).waitFor();
+    assert.deepEqual(loaded, [other], "it is remembered");
+
+    await page.route(`**/assets/${other}-*.js`, (route) => route.abort());
+    await page.reload();
+    await page.locator(`h1:text-is('${mine}')`).waitFor();
+    await page.unroute(`**/assets/${other}-*.js`);
+    await page.reload();
+    await page.locator(`h1:text-is('${theirs}')`).waitFor();
+    await page.finish();
+  }
+});
+
 shows("support says why, and the audit has it", async (t) => {
   const page = await open(t, "support", dev.users + "/orders", { language: "zh" });
   await page.locator("text=请先填写查看原因").waitFor();

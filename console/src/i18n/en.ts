@@ -1,5 +1,5 @@
 // The texts of the console. zh.ts has the same keys, which the compiler checks.
-export const en = {
+export const words = {
   skip: "Skip to content",
   orders: "Orders",
   track: "Track",
@@ -473,11 +473,11 @@ export const en = {
   seconds: "{n} s",
 };
 
-export type Key = keyof typeof en;
+export type Key = keyof typeof words;
 export type Words = Record<Key, string>;
 
 /** Names of fields, states and commands of the examples; others are shown as they are. */
-export const enTerms: Record<string, string> = {
+export const terms: Record<string, string> = {
   user: "User", items: "Items", status: "Status", brand: "Brand", total: "Total", lines: "Lines", discount: "Discount", payment: "Payment",
   carrier: "Carrier", reason: "Reason", note: "Note", deleted: "Deleted", created: "Created", at: "Changed", order: "Order", waybill: "Waybill",
   station: "Station", action: "Action", courier: "Courier", recorded: "Recorded",
@@ -491,4 +491,6 @@ export const enTerms: Record<string, string> = {
   "user-orders": "Orders of a user", "orders-by-status": "Orders by status",
 };
 /** States whose word is that of a field. */
-export const enStates: Record<string, string> = { created: "Created", deleted: "Deleted" };
+export const states: Record<string, string> = { created: "Created", deleted: "Deleted" };
+/** What the API gives kinds of has its own English text. */
+export const kinds: Record<string, string> = {};

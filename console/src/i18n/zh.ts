@@ -1,6 +1,6 @@
 import type { Words } from "./en";
 
-export const zh: Words = {
+export const words: Words = {
   skip: "跳到内容",
   orders: "订单",
   track: "查快递",
@@ -474,7 +474,7 @@ export const zh: Words = {
   seconds: "{n} 秒",
 };
 
-export const zhTerms: Record<string, string> = {
+export const terms: Record<string, string> = {
   user: "用户", items: "商品", status: "状态", brand: "品牌", total: "金额", lines: "件数", discount: "优惠", payment: "支付方式",
   carrier: "承运商", reason: "原因", note: "备注", deleted: "已删除", created: "下单时间", at: "更新时间", order: "订单号", waybill: "运单号",
   station: "站点", action: "动作", courier: "快递员", recorded: "录入时间",
@@ -487,10 +487,10 @@ export const zhTerms: Record<string, string> = {
   customer: "客户", support: "客服", operator: "运维", admin: "管理员",
   "user-orders": "某用户的订单", "orders-by-status": "按状态查订单",
 };
-export const zhStates: Record<string, string> = { created: "已下单", deleted: "已删除" };
+export const states: Record<string, string> = { created: "已下单", deleted: "已删除" };
 
 /** What the API gives kinds and values of, beside an English text: by what it is, then by its kind. */
-export const zhKinds: Record<string, string> = {
+export const kinds: Record<string, string> = {
   "cause.monotonic key": "行键单调变化", "cause.one heavy row": "单行过热", "cause.one heavy key": "单键过热", "cause.too few buckets": "加盐桶太少",
   "cause.uneven splits": "区域切分不均", "cause.loaded server": "服务器负载过重", "cause.unknown": "原因未知",
   "why.monotonic key.after": "较新的行有 {after}% 排在较早的行之后：行键随时间增大，所有写入都落在末尾",

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { en, enStates, enTerms, type Key } from "../i18n/en";
-import { zh, zhKinds, zhStates, zhTerms } from "../i18n/zh";
+import type { Key } from "../i18n/en";
 import type { Me } from "./api";
+import { first, kept, textsOf, type Language, type Texts } from "./language";
 
-export type { Key };
+export type { Key, Language };
 
 /** A value that components follow. */
 export class Store<T> {
@@ -32,19 +32,35 @@ export function useStore<T>(store: Store<T>): T {
   return value;
 }
 
-function kept(name: string): string {
-  try { return localStorage.getItem(name) ?? ""; } catch { return ""; }
-}
-
 export function keep(name: string, value: string): void {
   try { localStorage.setItem(name, value); } catch { /* it is not remembered then */ }
 }
 
-export type Language = "en" | "zh";
 export type Theme = "auto" | "light" | "dark";
 
-const asked = kept("language") || navigator.language;
-export const language = new Store<Language>(asked.startsWith("zh") ? "zh" : "en");
+export const language = new Store<Language>(first);
+let texts: Texts; // of the language, there before anything is drawn
+let wanted: Language = first;
+
+/** Changes the language once its texts are there. */
+async function speak(next: Language): Promise<void> {
+  wanted = next;
+  const loaded = await textsOf(next);
+  if (wanted !== next) return; // another one was chosen meanwhile
+  texts = loaded;
+  language.value = next;
+}
+
+export async function choose(next: Language): Promise<void> {
+  await speak(next);
+  if (language.value === next) keep("language", next);
+}
+
+/** Begins the console in the language of the reader; in the other one where its texts cannot be had. */
+export function begin(draw: () => void): void {
+  speak(first).catch(() => speak(first === "zh" ? "en" : "zh")).then(draw, () => { document.body.textContent = "brine: reload this page. 请刷新页面。"; });
+}
+
 const look = kept("theme");
 export const theme = new Store<Theme>(look === "light" || look === "dark" ? look : "auto");
 
@@ -53,7 +69,7 @@ function applied(): void {
   document.documentElement.dataset["theme"] = theme.value;
 }
 applied();
-language.follow(() => { keep("language", language.value); applied(); });
+language.follow(applied);
 theme.follow(() => { keep("theme", theme.value); applied(); });
 
 /** Who is signed in: null is nobody, "open" a brine without accounts, undefined not known yet. */
@@ -103,30 +119,27 @@ export function forget(): void {
 
 /** A text of the dictionary. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  const words = language.value === "zh" ? zh : en;
-  return words[key].replace(/\{(\w+)\}/g, (all, name: string) => name in values ? String(values[name]) : all);
+  return texts.words[key].replace(/\{(\w+)\}/g, (all, name: string) => name in values ? String(values[name]) : all);
 }
 
 /** A name of the configuration, translated where it is known. */
 export function term(name: string): string {
-  const terms = language.value === "zh" ? zhTerms : enTerms;
-  return Object.hasOwn(terms, name) ? terms[name]! : name;
+  return Object.hasOwn(texts.terms, name) ? texts.terms[name]! : name;
 }
 
-/** What a name of the configuration is called in each language. */
-export const termIn = (name: string): string[] => [enTerms, zhTerms].flatMap((terms) => Object.hasOwn(terms, name) ? [terms[name]!] : []);
-
-/** A text of the dictionary in each language. */
-export const textIn = (key: Key): string[] => [en[key], zh[key]];
+/** What a name of the configuration, and a text of the dictionary, are called in each language whose texts can be had. */
+export async function namesOf(name: string, key: Key): Promise<string[]> {
+  const all = await Promise.allSettled([textsOf("en"), textsOf("zh")]);
+  return all.flatMap((of) => of.status === "rejected" ? [] : [...Object.hasOwn(of.value.terms, name) ? [of.value.terms[name]!] : [], of.value.words[key]]);
+}
 
 export function stateName(name: string): string {
-  const states = language.value === "zh" ? zhStates : enStates;
-  return Object.hasOwn(states, name) ? states[name]! : term(name);
+  return Object.hasOwn(texts.states, name) ? texts.states[name]! : term(name);
 }
 
 /** A text of what the API gives kinds and values of; the API's own, which is English, where there is none, or a value is missing. */
 export function kindText(kind: string, own: string, values: Record<string, string | number | undefined> = {}): string {
-  const text = language.value === "zh" && Object.hasOwn(zhKinds, kind) ? zhKinds[kind]! : null;
+  const text = Object.hasOwn(texts.kinds, kind) ? texts.kinds[kind]! : null;
   if (text === null || [...text.matchAll(/\{(\w+)\}/g)].some(([, name]) => values[name!] === undefined || values[name!] === "")) return own;
   return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }

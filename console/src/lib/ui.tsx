@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, type Company, type Me, type RefusedSignIn } from "./api";
-import { useStore, Store, expired, forget, language, me, t, term, theme, type Language, type Theme } from "./store";
+import { useStore, Store, choose, expired, forget, language, me, t, term, theme, type Language, type Theme } from "./store";
 import { usePlace } from "./router";
 
 /** What is said for a moment, and read aloud. */
@@ -167,7 +167,9 @@ export function Frame({ tabs, children, signedOut }: { tabs: Tab[]; children: Co
       <a class="brand" href="/"><span class="mark" aria-hidden="true" />brine</a>
       <Menu tabs={tabs} path={path} />
       <div class="settings">
-        <select aria-label={t("language")} value={lang} onChange={(e) => { language.value = e.currentTarget.value as Language; }}>
+        <select aria-label={t("language")} value={lang} onChange={(e) => {
+          choose(e.currentTarget.value as Language).catch(() => { note.value = { text: t("away"), bad: true }; });
+        }}>
           <option value="en" lang="en">English</option>
           <option value="zh" lang="zh-CN">中文</option>
         </select>

@@ -2,7 +2,7 @@ import { render, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { onSignedOut, type Me } from "../lib/api";
 import { go, usePlace } from "../lib/router";
-import { expired, language, me, t, useStore } from "../lib/store";
+import { begin, expired, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle, type Tab } from "../lib/ui";
 import { Accounts } from "../pages/accounts";
 import { Audit } from "../pages/audit";
@@ -78,4 +78,4 @@ function SignInPage() {
     <SignIn then={(who) => { me.value = who; if (path === "/signin") go("/", true); }} /></div>;
 }
 
-render(<App />, document.getElementById("app")!);
+begin(() => render(<App />, document.getElementById("app")!));

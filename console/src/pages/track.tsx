@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, pause, watch, withQuery, type Page, type Row, type View } from "../lib/api";
 import { columnOf, csv, download, rowsOf, textOf } from "../lib/csv";
 import { go, goPrivately, takeFragment, usePlace } from "../lib/router";
-import { me, numberText, reason, shown, spanText, t, term, termIn, textIn, timeText, useStore } from "../lib/store";
+import { me, namesOf, numberText, reason, shown, spanText, t, term, timeText, useStore } from "../lib/store";
 import { Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 import type { Known } from "./orders";
 
@@ -52,7 +52,7 @@ const listOf = (text: string): string[] => [...new Set(text.split(/[\s,;，；]+
 /** The numbers of a file: of a CSV file its column of them, of any other all. */
 async function fileOf(file: File, field: string): Promise<string[]> {
   const text = await textOf(file);
-  return /\.csv$/i.test(file.name) || file.type === "text/csv" ? [...new Set(columnOf(rowsOf(text), [field, ...termIn(field), ...textIn("waybills")]))] : listOf(text);
+  return /\.csv$/i.test(file.name) || file.type === "text/csv" ? [...new Set(columnOf(rowsOf(text), [field, ...await namesOf(field, "waybills")]))] : listOf(text);
 }
 
 function Numbers({ numbers, field, reasoned, take }: { numbers: string[]; field: string; reasoned: boolean; take: (list: string[]) => void }) {

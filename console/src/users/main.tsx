@@ -2,7 +2,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { ask, onSignedOut, type Table, type View } from "../lib/api";
 import { go, usePlace } from "../lib/router";
-import { expired, language, me, t, useStore } from "../lib/store";
+import { begin, expired, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
 import { Orders, type Known } from "../pages/orders";
 import { Own } from "../pages/own";
@@ -50,4 +50,4 @@ function SignInPage() {
     <SignIn then={(who) => { me.value = who; go("/orders", true); }} /></div>;
 }
 
-render(<App />, document.getElementById("app")!);
+begin(() => render(<App />, document.getElementById("app")!));
