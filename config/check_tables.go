@@ -147,7 +147,7 @@ func (l *loader) checkKeys(c *Config, t *Table) {
 		if slices.ContainsFunc(r.pipeline.Fields, untyped) {
 			return
 		}
-		keys, ok := l.parseKeys(t, r, len(all))
+		keys, ok := l.parseKeys(t, r, all)
 		if !ok {
 			return
 		}
@@ -167,16 +167,22 @@ func (l *loader) checkKeys(c *Config, t *Table) {
 }
 
 // parseKeys parses the table's keys over the fields of one of its entries of rows. ok is false if it reported an error.
-func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok bool) {
+func (l *loader) parseKeys(t *Table, r *Rows, all []*Rows) (keys rowkey.Keys, ok bool) {
 	list := t.keyList()
 	if slices.ContainsFunc(list, func(k TableKey) bool { return k.Key == "" }) {
 		return nil, false // already reported
 	}
 	ok = len(list) > 0
+	fields := r.keyFields()
+	for i := range fields {
+		if slices.ContainsFunc(all, func(o *Rows) bool { return o.keyField(fields[i].Name).Whole != fields[i].Whole }) {
+			fields[i].Whole = 0
+		}
+	}
 	for i, k := range list {
-		key, err := rowkey.Parse(k.Key, r.keyFields())
+		key, err := rowkey.Parse(k.Key, fields)
 		if err != nil {
-			l.keyError(t, i, r, entries, err)
+			l.keyError(t, i, r, len(all), err)
 			ok = false
 		}
 		keys = append(keys, rowkey.KeyFrom{From: int64(k.From), Key: key})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"brine/event"
 	"brine/ingest"
@@ -353,6 +354,15 @@ func (f *Field) unit() string {
 		}
 	}
 	return ""
+}
+
+// whole returns what all values of a time are whole numbers of, counted in UTC as keys count them, or 0 if that is not known.
+func (f *Field) whole() time.Duration {
+	whole := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[f.unit()]
+	if whole > time.Minute && (f.Zone != "" && f.Zone != "UTC" || strings.Contains(f.Format, "%z")) {
+		return 0
+	}
+	return whole
 }
 
 var keyTypes = map[event.Type]rowkey.Type{

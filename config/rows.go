@@ -99,7 +99,7 @@ func (r *Rows) keyType(name string) rowkey.Type {
 func (r *Rows) keyField(name string) rowkey.Field {
 	f := rowkey.Field{Name: name, Type: r.keyType(name)}
 	if from := r.pipeline.field(r.eventField(name)); from != nil {
-		f.Unit = eventkey.Unit(from.eventType())
+		f.Unit, f.Whole = eventkey.Unit(from.eventType()), from.whole()
 	}
 	return f
 }

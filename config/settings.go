@@ -261,7 +261,8 @@ type View struct {
 	Where []string `set:"where" example:"[waybill]"`
 	// Further fields that a question may bind, in any combination. With two dots, to a value or a range.
 	Optional []string `set:"optional" example:"[at.., station]"`
-	// Order of the rows, by the first time in the key. Without it: the order of the key.
+	// Order of the rows, by the first time in the key, which must hold it as exactly as the field unless nothing follows it. Without it: the
+	// order of the key.
 	Order string `set:"order" oneof:"newest oldest" example:"newest"`
 	// Rows per page, unless the question gives a number. With 1, the answer is only the newest or the oldest row.
 	Limit int `set:"limit" default:"100" min:"1" max:"10000"`

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -88,5 +89,45 @@ func TestViewsAreJudgedByEachKey(t *testing.T) {
 		Table: query.Table{Name: "t", Keys: rowkey.Keys{{Key: visitKey(t, `user + "|" + id + "|" + asc(at, ms)`)}, {From: turn, Key: visitKey(t, `id + "|" + user + "|" + asc(at, ms)`)}}}}
 	if err := v.Check(); err == nil || !strings.Contains(err.Error(), `the key user + "|" + id + "|" + asc(at, ms) returns the oldest first`) {
 		t.Errorf("the other order under both: %v", err)
+	}
+}
+
+// TestRowsOfOneHourAreNotInTheOrderOfTheirTimes reads rows whose key holds the time in hours, which come in the order of what follows it,
+// and checks that a view which promises another order is refused.
+func TestRowsOfOneHourAreNotInTheOrderOfTheirTimes(t *testing.T) { onBoth(t, rowsOfOneHour) }
+
+func rowsOfOneHour(t *testing.T, client *hbase.Client) {
+	for key, want := range map[string]struct{ notes, refused string }{
+		`user + "|" + desc(at, hour) + id`:               {"7200000 3900000 3700000 3800000 100", "returns the rows of one hour in the order of id, not of at; remove order, or write desc(at, ms) before id"},
+		`salt(4, user) + user + "|" + desc(at, ms) + id`: {"7200000 3900000 3800000 3700000 100", ""},
+	} {
+		v := newVisits(t, client, "hours"+key[:1], sink.RowEvent, rowkey.One(visitKey(t, key)))
+		for i, at := range []int{7_200_000, 3_900_000, 3_700_000, 3_800_000, 100} {
+			v.write(t, fmt.Sprintf(`{"user":"u","at":%d,"id":"i%d","v":1,"note":"%[1]d"}`, at, i))
+		}
+		view := query.View{Name: "visits", Table: v.reads, Where: []query.Arg{{Field: "user"}}}
+		reader, err := query.Open(view, client, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := reader.Page(t.Context(), query.Request{Args: []string{"user=u"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var notes []string
+		for _, f := range page.Rows {
+			for _, field := range f.Row.Fields {
+				if field.Name == "note" {
+					notes = append(notes, string(field.Value.Text()))
+				}
+			}
+		}
+		if got := strings.Join(notes, " "); got != want.notes {
+			t.Errorf("%s: rows of %s, want %s", key, got, want.notes)
+		}
+		view.Order = query.Newest
+		if err := view.Check(); want.refused == "" && err != nil || want.refused != "" && (err == nil || !strings.Contains(err.Error(), want.refused)) {
+			t.Errorf("%s, newest first: %v", key, err)
+		}
 	}
 }

@@ -254,7 +254,8 @@ func (v *View) newestFirst() bool {
 	if v.Order != "" {
 		return v.Order == Newest
 	}
-	return v.Table.keyTime() == "" || keyOrder(v.Table.key(), v.Table.keyTime(), v.Where) != Oldest
+	got, ok := timeOrder(v.Table.key(), v.Table.keyTime(), v.Where)
+	return !ok || got.Desc
 }
 
 // sum returns a checksum of the view's name and the conditions, whatever their order.

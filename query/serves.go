@@ -1,7 +1,6 @@
 package query
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,18 +76,29 @@ func (v *View) checkKeyOrder(asked []Arg) error {
 	if at == "" {
 		return refuse("remove order", "the key %s holds no time to order by", v.Table.key())
 	}
-	if slices.Contains(asked, Arg{Field: at}) {
-		return nil // all rows have the same time
-	}
 	for _, k := range v.Table.Keys {
-		switch got := keyOrder(k.Key, at, asked); {
-		case got == "":
-			return refuse("remove order, or write a key in which "+at+" comes right after these",
-				"with %s, the key %s does not return rows in the order of %s", names(asked), k.Key, at)
-		case got != v.Order:
-			return refuse(fmt.Sprintf("write order: %s, or a key that reverses %s with %s", got, at, turned[v.Order]),
-				"with %s, the key %s returns the %s first", names(asked), k.Key, got)
+		if err := v.checkTimeOrder(k.Key, at, asked); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (v *View) checkTimeOrder(key *rowkey.Key, at string, asked []Arg) error {
+	oneTime := slices.Contains(asked, Arg{Field: at})
+	got, ok := timeOrder(key, at, asked)
+	switch {
+	case !ok && oneTime:
+	case !ok:
+		return refuse("remove order, or write a key in which "+at+" comes right after these",
+			"with %s, the key %s does not return rows in the order of %s", names(asked), key, at)
+	case got.Then != "":
+		return refuse(fmt.Sprintf("remove order, or write %s(%s, ms) before %s", turned[v.Order], at, got.Then),
+			"with %s, the key %s returns the rows of one %s in the order of %s, not of %s", names(asked), key, got.Unit, got.Then, at)
+	case !oneTime && got.Desc != (v.Order == Newest):
+		has := map[bool]TimeOrder{true: Newest, false: Oldest}[got.Desc]
+		return refuse(fmt.Sprintf("write order: %s, or a key that reverses %s with %s", has, at, turned[v.Order]),
+			"with %s, the key %s returns the %s first", names(asked), key, has)
 	}
 	return nil
 }
@@ -105,44 +115,9 @@ func (t Table) keyTime() string {
 	return ""
 }
 
-// keyOrder compares where a key puts an early and a late row with these arguments, by their time at. It returns "" if their times do not
-// determine it.
-func keyOrder(key *rowkey.Key, at string, asked []Arg) TimeOrder {
-	bounds, fields := map[string]rowkey.Bound{}, byName(key.Bindable())
-	for _, a := range asked {
-		switch {
-		case a.Field == at:
-		case a.Range:
-			return "" // that field orders the rows first
-		default:
-			bounds[a.Field] = rowkey.Bound{Equal: sampleOf(fields[a.Field].Type)}
-		}
-	}
-	const year = 365 * 24 * 3600 * 1000
-	var starts [2][]byte
-	for i := range starts {
-		bounds[at] = rowkey.Bound{Equal: rowkey.TimeValue(int64(1+i) * year)}
-		ranges, err := key.Ranges(bounds)
-		if err != nil || len(ranges) == 0 {
-			return ""
-		}
-		starts[i] = ranges[0].Start[key.SaltWidth():]
-	}
-	switch c := bytes.Compare(starts[0], starts[1]); {
-	case c < 0:
-		return Oldest
-	case c > 0:
-		return Newest
-	}
-	return ""
-}
-
-// sampleOf returns a value that keys can hold, whatever their separators.
-func sampleOf(typ rowkey.Type) rowkey.Value {
-	if typ == rowkey.Text {
-		return rowkey.TextValue("0")
-	}
-	return rowkey.Value{Type: typ, Int: 1}
+// timeOrder returns how the key orders rows by their time at, with these arguments.
+func timeOrder(key *rowkey.Key, at string, asked []Arg) (rowkey.TimeOrder, bool) {
+	return key.TimeOrder(at, func(name string) bool { return slices.Contains(asked, Arg{Field: name}) })
 }
 
 // key returns the key of new rows, for what all keys have in common.

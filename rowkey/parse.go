@@ -126,7 +126,7 @@ func (p *parser) field(t token) (field, error) {
 	var names []string
 	for _, d := range p.key.declared {
 		if d.Name == t.text {
-			f := field{name: d.Name, typ: d.Type, unit: d.Unit, pos: len(p.key.fields)}
+			f := field{name: d.Name, typ: d.Type, unit: d.Unit, whole: d.Whole, pos: len(p.key.fields)}
 			p.key.fields = append(p.key.fields, f)
 			return f, nil
 		}

@@ -34,10 +34,11 @@ type ordered interface {
 
 // field is a field that the key reads.
 type field struct {
-	name string
-	typ  Type
-	unit time.Duration // see Field
-	pos  int           // in the values of Append and Decode
+	name  string
+	typ   Type
+	unit  time.Duration // see Field
+	whole time.Duration // see Field
+	pos   int           // in the values of Append and Decode
 
 	// kept is set in the fields of a hash or salt: it is the part that holds the field less exactly. The hash is then that of the value as it
 	// is read back, so that a row can be checked, and found by any value that it holds.

@@ -49,6 +49,9 @@ type Field struct {
 	Name string
 	Type Type
 	Unit time.Duration // what an Int counts since 1970, for example time.Microsecond; 0: it is not a time
+
+	// Whole is what the values of a Time are whole numbers of, for example time.Second. 0: of milliseconds.
+	Whole time.Duration
 }
 
 // MaxRow is the longest row key that HBase accepts, in bytes.
@@ -87,7 +90,7 @@ func (k *Key) Fields() []string {
 func (k *Key) Bindable() []Field {
 	var all []Field
 	for _, f := range k.fields {
-		all = append(all, Field{f.name, f.typ, f.unit})
+		all = append(all, Field{f.name, f.typ, f.unit, f.whole})
 	}
 	if k.geohash() != nil {
 		all = append(all, Field{Name: GeohashBound, Type: Text})
