@@ -263,7 +263,7 @@ shows("a customer signs in, finds orders and signs out", async (t) => {
   await page.click("a:text('Clear')");
   await page.fill("[name=order]", "C-STALE");
   await page.keyboard.press("Enter");
-  await page.locator("text=All 1 shown").waitFor();
+  await page.locator("text=1 in total").waitFor();
   const asked = page.waitForRequest((request) => request.url().includes("/api/v1/views/user-orders?created.from"));
   await page.goto(dev.users + "/orders?created.from=2026-06-01&created.to=2026-06-01");
   const query = new URL((await asked).url()).searchParams; // the day is the one of who looks, as the times of the list are
@@ -652,9 +652,9 @@ shows("operators see pipelines, accounts and the audit; customers do not", async
   await page.fill("[name=find]", "zoe");
   await page.click("main >> text=Search");
   await page.waitForURL("**/accounts?name=zoe");
-  await page.locator("text=All 1 shown").waitFor();
+  await page.locator("text=1 in total").waitFor();
   await page.goto(dev.operators + "/accounts?name=nobody");
-  await page.locator("text=All 0 shown").waitFor();
+  await page.locator("text=No account has this name").waitFor();
   await page.route(/ops\/accounts(\?|$)/, (route) => route.fulfill({ json: { next_page_token: "more", accounts: Array.from({ length: 500 }, (_, n) =>
     ({ name: `u${n}-${route.request().url().length}`, role: "customer", enabled: true, created: "2026-01-01T00:00:00Z", changed: "2026-01-01T00:00:00Z" })) } }));
   await page.click("main >> text=Clear");
@@ -701,7 +701,7 @@ shows("dead letters are counted by kind, listed, and shown whole; their texts st
   await page.fill("[name=text]", "BAD-2");
   await page.keyboard.press("Enter");
   await page.waitForURL(/text=BAD-2/);
-  await page.locator("text=All 1 shown").waitFor();
+  await page.locator("text=1 in total").waitFor();
   await page.fill("[name=since]", "yesterday or so");
   await page.keyboard.press("Enter");
   await page.locator(".failure:has-text('since')").first().waitFor();
@@ -1493,6 +1493,57 @@ shows("as a new user would", async (t) => {
   await page.locator("td:text('IAH')").first().waitFor();
 });
 
+shows("what is empty says what would be there, and one is not all", async (t) => {
+  const empty = [
+    ["admin", "operators", "/jobs", /ops\/jobs(\?|$)/, { jobs: [], next_page_token: "" }, /Replays, verifications.*once they are started/, /重放、核对.*启动后显示/],
+    ["admin", "operators", "/replay", /ops\/jobs(\?|$)/, { jobs: [], next_page_token: "" }, /What you start here/, /在此启动的任务/],
+    ["admin", "operators", "/regions?minutes=15&table=logistics%3Ascans", /\/skew$/, { here: true, hot: [], tables: [{ table: "logistics:scans", heavy_keys: [], writers: [], regions: [] }] },
+      /No key has 1% of the rows.*No writer has 1% of the records/s, /没有哪个键达到 1%.*没有哪个写入者达到 1%/s],
+    ["admin", "operators", "/offsets?topic=none", /ops\/offsets/, { positions: [] }, /Each partition of the pipelines' topics/, /各管道主题的每个分区/],
+    ["admin", "operators", "/dead-letters", /dead-letters\/summary/, { sums: [] }, /Records that cannot be decoded/, /无法解码或写入的记录/],
+    ["admin", "operators", "/tables", /ops\/tables$/, { tables: [] }, /No pipeline of the running configuration/, /没有管道写表/],
+    ["admin", "operators", "/audit?account=nobody", null, null, /No entries match\. Sign-ins/, /没有符合条件的条目/],
+    ["admin", "operators", "/accounts?name=nobody", null, null, /No account has this name/, /没有这个名称的账户/],
+    ["customer", "users", "/me", /me\/tokens/, { tokens: [] }, /Create one for each program/, /为每个程序各建一个/],
+  ];
+  for (const who of ["admin", "customer"]) {
+    const page = await open(t, who, dev[who === "admin" ? "operators" : "users"] + "/me");
+    for (const language of ["en", "zh"]) {
+      await page.evaluate((chosen) => localStorage.setItem("language", chosen), language);
+      for (const [, on, path, route, json, en, zh] of empty.filter(([of]) => of === who)) {
+        if (route) await page.route(route, (of) => of.request().method() === "GET" ? of.fulfill({ json }) : of.continue());
+        await page.goto(dev[on] + path);
+        await page.locator(".empty").first().waitFor();
+        const said = (await page.locator(".empty").allInnerTexts()).join("\n");
+        assert.match(said, language === "zh" ? zh : en, path);
+        assert.doesNotMatch(await page.locator("main").innerText(), /Nothing found|没有找到|All [01] shown/, path);
+        if (route) await page.unroute(route);
+      }
+    }
+    await page.finish();
+  }
+  const page = await open(t, "customer", dev.users + "/orders?order=C-STALE");
+  await page.locator(".rows li").first().waitFor();
+  assert.equal(await text(page, ".foot span"), "1 in total");
+});
+
+shows("decimals of an answer keep their scale, and are figures", async (t) => {
+  const page = await open(t, "support", dev.users + "/sql");
+  const decimals = [["634.60", "634.60"], ["-1234567.500", "-1,234,567.500"], ["12345678901234567890123456789012345.678", "12,345,678,901,234,567,890,123,456,789,012,345.678"], ["-0.10", "-0.10"], ["7", "7"]];
+  await page.route("**/api/v1/sql", (route) => route.request().method() !== "POST" ? route.continue() : route.fulfill({ json: {
+    columns: [{ name: "t", type: "text" }, { name: "d", type: "decimal" }], rows: [...decimals.map(([digits]) => [digits, digits]), ["none", null]],
+    stats: { hbase_ms: 1, total_ms: 1, rows_read: 1, rows_returned: 1, regions: 1 } } }));
+  await page.fill("input[aria-describedby=why]", "a look");
+  await page.fill("textarea", "SELECT t, d FROM b");
+  await page.click("button.main");
+  await page.locator("td").first().waitFor();
+  assert.deepEqual(await page.locator("td:nth-child(2)").allInnerTexts(), [...decimals.map(([, shown]) => shown), ""]);
+  assert.equal(await page.locator("td.number").count(), decimals.length);
+  assert.equal(await text(page, "td >> nth=2"), "-1234567.500", "a text is none");
+  const [file] = await Promise.all([page.waitForEvent("download"), page.click("text=Download CSV")]);
+  assert.match(await readFile(await file.path(), "utf8"), /\r\n634\.60,634\.60\r\n/);
+});
+
 shows("the keyboard reaches everything", async (t) => {
   const page = await open(t, "customer", dev.users + "/orders");
   await page.locator(".rows li").first().waitFor();
@@ -1833,7 +1884,7 @@ shows("a statement has its address, in a link that runs nothing and is sent to n
   assert.deepEqual(sent, []);
   await page.click("button.main");
   await page.locator("text=Nothing has been run yet").waitFor({ state: "detached" });
-  await page.locator("text=Nothing found").waitFor();
+  await page.locator("text=No row matches the statement").waitFor();
   await page.fill("textarea", second);
   await page.keyboard.press("Control+Enter");
   await page.locator("td:text-is('SIGNED')").first().waitFor();

@@ -16,11 +16,11 @@ export interface Column<T> {
 
 export const mostShown = 1000;
 
-/** A table of rows with its CSV, which has all of them however many are shown. */
-export function List<T>({ label, rows, columns, file, children }: {
-  label: string; rows: T[]; columns: Column<T>[]; file: string; children?: ComponentChildren;
+/** A table of rows with its CSV, which has all of them however many are shown; where there are none, what would be there and how it comes to be. */
+export function List<T>({ label, rows, columns, file, empty, children }: {
+  label: string; rows: T[]; columns: Column<T>[]; file: string; empty: string; children?: ComponentChildren;
 }) {
-  if (rows.length === 0) return <p class="empty">{t("none")}</p>;
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
   return <>
     <div class="scroll" tabIndex={0} role="group" aria-label={label}><table>
       <thead><tr>{columns.map((c) => <th key={c.name} scope="col" class={typeof c.of(rows[0]!) === "number" ? "number" : undefined}>{c.label}</th>)}</tr></thead>

@@ -166,7 +166,13 @@ export function timeText(text: string): string {
   return Number.isNaN(at.getTime()) ? text : times().format(at);
 }
 
-export function numberText(n: number): string { return numbers().format(n); }
+export function numberText(n: number | bigint): string { return numbers().format(n); }
+
+/** A decimal as the API gives it, in digits: those after the point stay as they are. */
+export const decimalText = (digits: string): string => digits.replace(/^(-?)(\d+)(?=\.\d+$|$)/, (_, sign: string, whole: string) => sign + numberText(BigInt(whole)));
+
+/** Says that nothing follows. */
+export const allText = (n: number): string => t(n === 1 ? "inAll" : "end", { n: numberText(n) });
 
 /** A value as people read it. */
 export function shown(value: unknown): string {

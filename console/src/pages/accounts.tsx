@@ -3,7 +3,7 @@ import { Fault, ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { Find } from "../lib/list";
 import { usePlace } from "../lib/router";
-import { numberText, shown, t, term } from "../lib/store";
+import { allText, numberText, shown, t, term } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
 interface Account { name: string; role: string; owner?: string; enabled: boolean; created: string; changed: string }
@@ -46,7 +46,8 @@ export function Accounts() {
     <Find path="/accounts" name="name" label={t("name")} value={name} />
     {err !== undefined && <Failure err={err} again={again} />}
     {!answer && err === undefined && <p role="status">{t("loading")}</p>}
-    {answer && <>
+    {answer?.length === 0 && <p class="empty">{t("accountsNone")}</p>}
+    {answer && answer.length > 0 && <>
       <div class="scroll" tabIndex={0} role="group" aria-label={t("accounts")}><table>
         <thead><tr><th scope="col">{t("name")}</th><th scope="col">{t("role")}</th><th scope="col">{t("owner")}</th><th scope="col">{term("status")}</th>
           <th scope="col">{t("created")}</th><th scope="col">{t("actions")}</th></tr></thead>
@@ -56,7 +57,7 @@ export function Accounts() {
           <td><button type="button" aria-label={`${t("change")}: ${a.name}`} onClick={() => setEditing(a)}>{t("change")}</button></td>
         </tr>)}</tbody>
       </table></div>
-      <p class="foot"><span>{t(found?.more ? "shownSoFar" : "end", { n: numberText(answer.length) })}</span><button type="button" class="quiet" onClick={() => download("accounts.csv",
+      <p class="foot"><span>{found?.more ? t("shownSoFar", { n: numberText(answer.length) }) : allText(answer.length)}</span><button type="button" class="quiet" onClick={() => download("accounts.csv",
         csv(["name", "role", "owner", "enabled", "created", "changed"], answer.map((a) => [a.name, a.role, a.owner, a.enabled, a.created, a.changed])))}>
         {t("csv")}</button></p>
     </>}

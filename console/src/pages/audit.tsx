@@ -3,7 +3,7 @@ import { ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { Find } from "../lib/list";
 import { usePlace } from "../lib/router";
-import { numberText, t, term, timeText } from "../lib/store";
+import { allText, numberText, t, term, timeText } from "../lib/store";
 import { Failure, useTitle } from "../lib/ui";
 
 interface Entry { id: number; at: string; account: string; role: string; action: string; object: string; reason: string; address: string; request_id: string }
@@ -38,7 +38,8 @@ export function Audit() {
     <Find path="/audit" name="account" label={t("account")} value={account} />
     {err !== null && <Failure err={err} again={() => { void load(next ?? "", next ? entries : []); }} />}
     {next === null && err === null && <p role="status">{t("loading")}</p>}
-    {next !== null && <div class="scroll" tabIndex={0} role="group" aria-label={t("audit")}><table>
+    {next === "" && entries.length === 0 && <p class="empty">{t("auditNone")}</p>}
+    {entries.length > 0 && <div class="scroll" tabIndex={0} role="group" aria-label={t("audit")}><table>
       <thead><tr><th scope="col">{t("at")}</th><th scope="col">{t("account")}</th><th scope="col">{t("action")}</th><th scope="col">{t("object")}</th>
         <th scope="col">{t("reason")}</th><th scope="col">{t("address")}</th></tr></thead>
       <tbody>{entries.map((e) => <tr key={e.id}>
@@ -47,7 +48,7 @@ export function Audit() {
     </table></div>}
     <p class="foot">
       {next && <button type="button" onClick={() => { void load(next, entries); }}>{t("more")}</button>}
-      {next !== null && <span>{t(next ? "shownSoFar" : "end", { n: numberText(entries.length) })}</span>}
+      {next !== null && entries.length > 0 && <span>{next ? t("shownSoFar", { n: numberText(entries.length) }) : allText(entries.length)}</span>}
       {entries.length > 0 && <button type="button" class="quiet"
         onClick={() => download("audit.csv", csv([...head], entries.map((e) => head.map((h) => e[h]))))}>{t("csv")}</button>}
     </p>

@@ -68,12 +68,12 @@ function Plan({ of }: { of: Reload }) {
       : <p>{of.settings.length === 0 ? t("reloadNothing") : t("reloadPlanHelp")}</p>}
     {of.warnings?.map((w) => <p key={w} class="hint" dir="auto">{w}</p>)}
     {of.settings.length > 0 && <>
-      <List label={t("reloadPipelines")} file="reload-pipelines.csv" rows={of.pipelines} columns={[
+      <List label={t("reloadPipelines")} file="reload-pipelines.csv" rows={of.pipelines} empty={t("reloadSureNone")} columns={[
         { name: "pipeline", label: t("pipeline"), of: (h) => h.pipeline },
         { name: "does", label: t("reloadDoes"), of: (h) => h.does, show: (h) => said(does, h.does) },
         { name: "settings", label: t("reloadBy"), of: (h) => (h.settings ?? []).join(" "), long: true, show: (h) => (h.settings ?? []).join(", ") },
       ]} />
-      <List label={t("reloadSettings")} file="reload-settings.csv" rows={of.settings} columns={[
+      <List label={t("reloadSettings")} file="reload-settings.csv" rows={of.settings} empty={t("reloadNothing")} columns={[
         { name: "setting", label: t("setting"), of: (s) => s.setting, long: true },
         { name: "was", label: t("reloadWas"), of: (s) => s.was ?? "", long: true },
         { name: "becomes", label: t("reloadBecomes"), of: (s) => s.becomes ?? "", long: true },
@@ -82,7 +82,7 @@ function Plan({ of }: { of: Reload }) {
     </>}
     {of.onward && of.onward.length > 0 && <>
       <h3>{t("reloadOnward")}</h3>
-      <List label={t("reloadOnward")} file="reload-offsets.csv" rows={of.onward} columns={[
+      <List label={t("reloadOnward")} file="reload-offsets.csv" rows={of.onward} empty="" columns={[
         { name: "pipeline", label: t("pipeline"), of: (o) => o.pipeline },
         { name: "topic", label: t("topic"), of: (o) => o.topic },
         { name: "partition", label: t("partition"), of: (o) => o.partition },

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, withQuery } from "../lib/api";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
-import { kindText, me, numberText, t, timeText, useStore } from "../lib/store";
+import { allText, kindText, me, numberText, t, timeText, useStore } from "../lib/store";
 import { Dialog, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
 import { bodyOf, start, type Asked } from "./jobs";
 
@@ -131,7 +131,7 @@ function Kinds({ asked }: { asked: [string, string][] }) {
   if (all === 0) return <p class="empty">{t("noDeadLetters")}</p>;
   const rest = asked.filter(([name]) => name !== "pipeline" && name !== "half" && name !== "reason");
   return <section aria-labelledby="kinds"><h2 id="kinds">{t("kinds")}</h2>
-    <List label={t("kinds")} file="dead-letter-kinds.csv" rows={answer.sums} columns={[
+    <List label={t("kinds")} file="dead-letter-kinds.csv" rows={answer.sums} empty={t("noDeadLetters")} columns={[
       { name: "pipeline", label: t("pipeline"), of: (s) => s.pipeline ?? "" },
       { name: "reason", label: t("why"), of: (s) => s.other ? t("others") : s.reason ?? "", show: (s) => s.reason && s.pipeline
         ? <a href={withQuery("/dead-letters", [...halfOf(s.pipeline), ["reason", s.reason], ...rest])}>{reasonText(s.reason)}</a> : s.other ? t("others") : s.reason && reasonText(s.reason) },
@@ -167,7 +167,7 @@ function Which({ asked }: { asked: [string, string][] }) {
   if (err !== null) return <Failure err={err} again={() => { void load(next ?? "", next ? letters : []); }} />;
   if (letters.length === 0) return null;
   return <section aria-labelledby="which"><h2 id="which">{t("records")}</h2>
-    <List label={t("records")} file="dead-letters.csv" rows={letters} columns={[
+    <List label={t("records")} file="dead-letters.csv" rows={letters} empty={t("noDeadLetters")} columns={[
       { name: "record", label: t("record"), of: (l) => place(l), show: (l) =>
         <a href={withQuery("/dead-letters", [...asked.filter(([name]) => name !== "pipeline"), ["pipeline", halfOf(l.pipeline)[0]![1]], ["record", place(l)]])}>{place(l)}</a> },
       { name: "pipeline", label: t("pipeline"), of: (l) => l.pipeline },
@@ -178,7 +178,7 @@ function Which({ asked }: { asked: [string, string][] }) {
       { name: "written", label: t("at"), of: (l) => l.written },
       { name: "replayed", label: t("replayed"), of: (l) => l.replayed ?? "" },
     ]}>{next && <button type="button" onClick={() => { void load(next, letters); }}>{t("more")}</button>}
-      <span>{t(next ? "shownSoFar" : "end", { n: numberText(letters.length) })}</span></List></section>;
+      <span>{next ? t("shownSoFar", { n: numberText(letters.length) }) : allText(letters.length)}</span></List></section>;
 }
 
 const reasonText = (reason: string): string => kindText(`reason.${reason}`, reason);

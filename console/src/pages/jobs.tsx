@@ -64,7 +64,7 @@ export function Recent({ kind }: { kind?: string | string[] }) {
   if (err instanceof Fault && err.status === 404) return <p>{t("noJobs")}</p>;
   if (err !== undefined) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
-  return <List label={t("jobs")} file="jobs.csv" rows={answer} columns={[
+  return <List label={t("jobs")} file="jobs.csv" rows={answer} empty={t(kind ? "jobsNoneHere" : "jobsNone")} columns={[
     { name: "created", label: t("at"), of: (job) => job.created, show: (job) => <a href={withQuery("/jobs", [["job", job.id]])}>{timeText(job.created)}</a> },
     { name: "kind", label: t("jobKind"), of: (job) => job.kind, show: (job) => kindName(job.kind) },
     { name: "state", label: term("status"), of: (job) => job.state, show: (job) => <Badge state={job.state} /> },
@@ -189,7 +189,7 @@ const fieldsOf = (rows: Asked[]): string[] => [...new Set(rows.flatMap((row) => 
 /** Objects as a table, of the fields that they have. */
 function Objects({ label, file, rows }: { label: string; file: string; rows: Asked[] }) {
   const columns: Column<Asked>[] = fieldsOf(rows).map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => reasonText(row, name) ?? valueText(name, row[name] ?? "", shown), long: true }));
-  return <List label={label} file={file} rows={rows} columns={columns} />;
+  return <List label={label} file={file} rows={rows} empty={t("noResults")} columns={columns} />;
 }
 
 /** A result on its own: its fields, and a table for each that is a list of objects. */

@@ -123,7 +123,7 @@ function Shown({ of, regions }: { of: Design; regions: string }) {
       <p dir="auto">{f.message}</p>{f.fix && <p class="small" dir="auto">{f.fix}</p>}</li>)}</ul>}
     {of.key && <>
       <h2>{t("keyParts")}</h2>
-      <List label={t("keyParts")} file="key-parts.csv" rows={of.parts} columns={[
+      <List label={t("keyParts")} file="key-parts.csv" rows={of.parts} empty="" columns={[
         { name: "part", label: t("keyPart"), of: (p) => p.expr },
         { name: "bytes", label: t("size_bytes"), of: (p) => p.width ?? "", show: (p) => p.width ? numberText(p.width) : t("varies") },
         { name: "row", label: t("keyBytes"), of: (p) => p.bytes ?? "", show: (p) => p.bytes && <code>{p.bytes}</code>, long: true },
@@ -134,7 +134,7 @@ function Shown({ of, regions }: { of: Design; regions: string }) {
       {of.row_wrong && <p class="hint" dir="auto">{of.row_wrong}</p>}
       {(of.scans.length > 0 || of.scans_wrong) && <><h2>{t("keyScans", { n: numberText(of.scans.length) })}</h2>
         {of.scans_wrong && <p class="hint" dir="auto">{of.scans_wrong}</p>}
-        {of.scans.length > 0 && <List label={t("keyScans", { n: numberText(of.scans.length) })} file="key-ranges.csv" rows={of.scans} columns={[
+        {of.scans.length > 0 && <List label={t("keyScans", { n: numberText(of.scans.length) })} file="key-ranges.csv" rows={of.scans} empty="" columns={[
           { name: "start", label: t("startKey"), of: (s) => s.start, show: (s) => <code>{s.start || t("fromStart")}</code>, long: true },
           { name: "stop", label: t("stopKey"), of: (s) => s.stop ?? "", show: (s) => <code>{s.stop || t("toEnd")}</code>, long: true },
         ]} />}</>}

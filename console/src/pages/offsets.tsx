@@ -40,7 +40,7 @@ export function Offsets() {
     </form>
     {err !== undefined && <Failure err={err} again={again} />}
     {!answer && err === undefined && <p role="status">{t("loading")}</p>}
-    {answer && <List label={t("offsets")} file="offsets.csv" rows={answer.positions} columns={[
+    {answer && <List label={t("offsets")} file="offsets.csv" rows={answer.positions} empty={t("offsetsNone")} columns={[
       { name: "pipeline", label: t("pipeline"), of: (p) => p.pipeline },
       { name: "topic", label: t("topic"), of: (p) => p.topic },
       { name: "partition", label: t("partition"), of: (p) => p.partition },
@@ -95,7 +95,7 @@ function SetOffsets({ given, pipelines, close, done }: { given: Record<string, s
       <label>{t("offsetsTo")}<input name="to" required spellcheck={false} autocapitalize="none" aria-describedby="to-help" /><small id="to-help">{t("offsetsToHelp")}</small></label>
       {err !== null && <p class="failure" role="alert">{faultText(err)}</p>}
       {preview && <section aria-live="polite">
-        {preview.moves.length === 0 ? <p>{t("offsetsThere")}</p> : <List label={t("preview")} file="moves.csv" rows={preview.moves} columns={[
+        {preview.moves.length === 0 ? <p>{t("offsetsThere")}</p> : <List label={t("preview")} file="moves.csv" rows={preview.moves} empty={t("offsetsThere")} columns={[
           { name: "pipeline", label: t("pipeline"), of: (m) => m.pipeline },
           { name: "topic", label: t("topic"), of: (m) => m.topic },
           { name: "partition", label: t("partition"), of: (m) => m.partition },

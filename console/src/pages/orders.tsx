@@ -4,7 +4,7 @@ import { Fault, ask, give, send, withQuery, type Page, type Parameter, type Row,
 import { csv, download } from "../lib/csv";
 import { dropDraft, useDraft } from "../lib/drafts";
 import { go, usePlace } from "../lib/router";
-import { language, me, numberText, reason, shown, stateName, t, term, timeText, useStore } from "../lib/store";
+import { allText, language, me, reason, shown, stateName, t, term, timeText, useStore } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
 export interface Known { views: View[]; tables: Table[] }
@@ -115,7 +115,7 @@ function OrderCentre({ view, table, views }: { view: View; table: Table; views: 
         <p class="foot">
           {loading && <span>{t("loading")}</span>}
           {!loading && next && <More load={() => { void load(next, rows); }} />}
-          {next === "" && rows.length > 0 && <span>{t("end", { n: numberText(rows.length) })}</span>}
+          {next === "" && rows.length > 0 && <span>{allText(rows.length)}</span>}
           {rows.length > 0 && <button type="button" class="quiet" onClick={toCSV}>{t("csv")}</button>}
         </p>
       </section>

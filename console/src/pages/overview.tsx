@@ -180,7 +180,7 @@ function Partitions({ of }: { of: Pipeline }) {
   return <>{answer.halves.map((h) => <div key={h.name}>
     <h3 dir="auto">{h.name}</h3>
     {h.members.length > 0 && <p class="small" dir="auto">{t("members")}: {h.members.map((m) => memberText(h, m)).join("; ")}</p>}
-    <List label={`${t("partitions")}: ${h.name}`} file="partitions.csv" rows={h.partitions ?? []} columns={[
+    <List label={`${t("partitions")}: ${h.name}`} file="partitions.csv" rows={h.partitions ?? []} empty={t("partitionsNone")} columns={[
       { name: "topic", label: t("topic"), of: (p) => p.topic },
       { name: "partition", label: t("partition"), of: (p) => p.partition },
       { name: "lag", label: t("lag"), of: (p) => p.lag, show: (p) => p.lag < 0 ? t("unknown") : numberText(p.lag) },

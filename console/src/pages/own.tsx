@@ -56,7 +56,7 @@ function Tokens({ who }: { who: Me }) {
     <div class="bar"><h2 id="tokens-title">{t("tokens")}</h2><button type="button" onClick={() => setAsking("new")}>{t("newToken")}</button></div>
     <p class="small">{t("tokensHelp")}</p>
     {err !== undefined && <Failure err={err} again={again} />}
-    {answer && <List label={t("tokens")} file="tokens.csv" rows={answer.tokens} columns={[
+    {answer && <List label={t("tokens")} file="tokens.csv" rows={answer.tokens} empty={t("tokensNone")} columns={[
       { name: "name", label: t("tokenFor"), of: (one) => one.name },
       { name: "role", label: t("role"), of: (one) => one.role, show: (one) => term(one.role) },
       { name: "created", label: t("created"), of: (one) => one.created },

@@ -73,7 +73,7 @@ export function Regions() {
       </div>
     </form>
     {table ? <OneTable key={table} table={table} minutes={minutes} metric={metric} server={server} found={setServers} until={until}
-      zoom={zoom} look={(next) => to({ zoom: next })} /> : <p class="empty">{t("none")}</p>}
+      zoom={zoom} look={(next) => to({ zoom: next })} /> : <p class="empty">{t("tablesNone")}</p>}
   </>;
 }
 
@@ -186,7 +186,7 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
       close={() => setDoing(null)} />}
     {skew && skew.regions.length > 0 && <Servers table={table} loads={skew.regions} />}
     <h2 id="regions-title">{t("regionsOf", { table })}</h2>
-    <List label={t("regionsOf", { table })} file="regions.csv" rows={regions} columns={[
+    <List label={t("regionsOf", { table })} file="regions.csv" rows={regions} empty={t("regionsNone")} columns={[
       { name: "start", label: t("startKey"), of: (r) => r.start, show: (r) => <>{r.start || t("fromStart")}{r.start_fields && <small>{r.start_fields}</small>}</>, long: true },
       { name: "server", label: t("server"), of: (r) => r.server, long: true },
       { name: "mb", label: t("size"), of: (r) => r.files_mb + r.memstore_mb },
@@ -209,13 +209,13 @@ function Heaviest({ of }: { of: Skew }) {
   const share = (one: { share: number }): string => numberText(Math.round(one.share * 1000) / 10);
   return <>
     <section aria-labelledby="heavy-title"><h2 id="heavy-title">{t("heaviestKeys")}</h2>
-      <List label={t("heaviestKeys")} file="keys.csv" rows={of.heavy_keys} columns={[
+      <List label={t("heaviestKeys")} file="keys.csv" rows={of.heavy_keys} empty={t("heaviestNone")} columns={[
         { name: "key", label: t("rowKey"), of: (h) => h.key, show: (h) => <>{h.text || h.key}{h.text && <small>{h.key}</small>}</>, long: true },
         { name: "share", label: t("share"), of: (h) => h.share * 100, show: share },
         { name: "rows", label: t("rows"), of: (h) => h.rows },
       ]} /></section>
     <section aria-labelledby="writers-title"><h2 id="writers-title">{t("writers")}</h2>
-      <List label={t("writers")} file="writers.csv" rows={of.writers} columns={[
+      <List label={t("writers")} file="writers.csv" rows={of.writers} empty={t("writersNone")} columns={[
         { name: "pipeline", label: t("pipeline"), of: (w) => w.pipeline, long: true },
         { name: "topic", label: t("topic"), of: (w) => w.topic, long: true },
         { name: "partition", label: t("partition"), of: (w) => w.partition },
@@ -238,7 +238,7 @@ function Servers({ table, loads }: { table: string; loads: Load[] }) {
   const rows = [...sums.values()].sort((a, b) => b.rows - a.rows || a.server.localeCompare(b.server));
   const known = loads.some((load) => load.writes_per_second !== undefined);
   return <section aria-labelledby="servers-title"><h2 id="servers-title">{t("serversOf", { table })}</h2>
-    <List label={t("serversOf", { table })} file="servers.csv" rows={rows} columns={[
+    <List label={t("serversOf", { table })} file="servers.csv" rows={rows} empty={t("regionsNone")} columns={[
       { name: "server", label: t("server"), of: (s) => s.server, long: true },
       { name: "regions", label: t("regions"), of: (s) => s.regions },
       { name: "rows_per_second", label: t("brineRows"), of: (s) => s.rows, show: (s) => rate(s.rows) },

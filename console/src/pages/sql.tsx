@@ -4,7 +4,7 @@ import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
 import { mostShown } from "../lib/list";
 import { goPrivately, takeFragment, usePlace } from "../lib/router";
-import { keepStatement, me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
+import { decimalText, keepStatement, me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
 import { Failure, note, useAnswer, useTitle } from "../lib/ui";
 import { Chart, Plan, drawable } from "./sqlshown";
 
@@ -144,12 +144,14 @@ export function SQL({ records }: { records?: boolean }) {
         hbase: numberText(Math.round(answer.stats.hbase_ms)), read: numberText(answer.stats.rows_read), regions: numberText(answer.stats.regions) })}</span>}
         <button type="button" class="quiet" onClick={() => download("answer.csv", csv(answer.columns.map((c) => c.name), answer.rows))}>{t("csv")}</button></p>
       {answer.reached && <p class="hint">{t("reached", { bound: answer.reached })}</p>}
-      {answer.rows.length === 0 ? <p class="empty">{t("none")}</p>
+      {answer.rows.length === 0 ? <p class="empty">{t("sqlNone")}</p>
         : plan ? <Plan rows={answer.rows} />
         : <>{drawable(answer.columns, answer.rows) && <Chart columns={answer.columns} rows={answer.rows} />}<div class="scroll" tabIndex={0} role="group" aria-label={t("sql")}><table>
           <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}{record && <th scope="col">{t("record")}</th>}</tr></thead>
-          <tbody>{answer.rows.slice(0, mostShown).map((row, i) => <tr key={i}>{row.map((value, j) =>
-            <td key={j} dir="auto" class={typeof value === "number" ? "number" : "cell"}>{shown(value)}</td>)}
+          <tbody>{answer.rows.slice(0, mostShown).map((row, i) => <tr key={i}>{row.map((value, j) => {
+            const exact = answer.columns[j]?.type === "decimal" && typeof value === "string";
+            return <td key={j} dir="auto" class={exact || typeof value === "number" ? "number" : "cell"}>{exact ? decimalText(value) : shown(value)}</td>;
+          })}
             {record && <td><a href={record(row)}>{t("recordOf")}</a></td>}</tr>)}</tbody>
         </table></div>
         {answer.rows.length > mostShown && <p class="hint">{t("shownSoFar", { n: numberText(mostShown) })}</p>}</>}

@@ -24,7 +24,7 @@ export function Tables() {
     <div class="bar"><h1>{t("tables")}</h1><button type="button" onClick={again}>{t("refresh")}</button></div>
     {err instanceof Fault && err.status === 404 ? <p>{t("noRegions")}</p> : err !== undefined && <Failure err={err} again={again} />}
     {!answer && err === undefined && <p role="status">{t("loading")}</p>}
-    {answer && <List label={t("tables")} file="tables.csv" rows={answer.tables} columns={[
+    {answer && <List label={t("tables")} file="tables.csv" rows={answer.tables} empty={t("tablesNone")} columns={[
       { name: "table", label: t("regionsTable"), of: (one) => one.name, show: (one) =>
         <a href={withQuery("/tables", [["table", one.name]])} aria-current={one === table ? "true" : undefined}>{one.name}</a> },
       { name: "pipelines", label: t("writtenBy"), of: (one) => one.pipelines.join(", ") },
@@ -69,7 +69,7 @@ function OneTable({ of }: { of: Stored }) {
   return <>
     <h2 id="servers-title" dir="auto">{t("serversOf", { table: of.name })}</h2>
     {err !== undefined && <Failure err={err} again={again} />}
-    {answer && <List label={t("serversOf", { table: of.name })} file="table-servers.csv" rows={[...servers.values()].sort((a, b) => b.regions - a.regions)} columns={[
+    {answer && <List label={t("serversOf", { table: of.name })} file="table-servers.csv" rows={[...servers.values()].sort((a, b) => b.regions - a.regions)} empty={t("regionsNone")} columns={[
       { name: "server", label: t("server"), of: (s) => s.server, long: true },
       { name: "regions", label: t("regions"), of: (s) => s.regions },
       { name: "mb", label: t("size"), of: (s) => s.mb },
@@ -78,7 +78,7 @@ function OneTable({ of }: { of: Stored }) {
     ]}><a href={withQuery("/regions", [["table", of.name]])}>{t("regionsOf", { table: of.name })} ({numberText(of.regions)})</a></List>}
     <Growth table={of.name} />
     <h2>{t("settingsOf", { table: of.name })}</h2>
-    <List label={t("settingsOf", { table: of.name })} file="table-settings.csv" rows={settings} columns={[
+    <List label={t("settingsOf", { table: of.name })} file="table-settings.csv" rows={settings} empty={t("settingsNone")} columns={[
       { name: "family", label: t("family"), of: (s) => s.family, show: (s) => s.family || t("wholeTable") },
       { name: "setting", label: t("setting"), of: (s) => s.name },
       { name: "value", label: t("value"), of: (s) => s.value, long: true },
