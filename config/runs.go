@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -189,12 +188,17 @@ func (p *Pipeline) Terms() (*contract.Terms, error) {
 		}
 		out.Servers = append(out.Servers, s)
 	}
-	if p.values.path == "" {
-		return out, nil
+	for e, into := range map[*encoding]*[]byte{&p.values: &out.Text, &p.keys: &out.KeyText} {
+		if e.path == "" {
+			continue
+		}
+		text, err := os.ReadFile(e.path)
+		if err != nil {
+			return nil, err
+		}
+		*into = text
 	}
-	text, err := os.ReadFile(p.values.path)
-	out.File, out.Text = filepath.Base(p.values.path), text
-	return out, err
+	return out, nil
 }
 
 // needs returns the fields without which every event of the pipeline is rejected.

@@ -30,11 +30,7 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 	if headers := t.headers(); headers != nil {
 		beside = beside.with("headers", headers)
 	}
-	key := t.key()
-	if key == nil {
-		key = object{{"description", "all records of one entity have the same key, so that they stay in order in one partition"}}
-	}
-	beside = beside.with("bindings", object{{"kafka", object{{"key", key}, {"bindingVersion", "0.5.0"}}}})
+	beside = beside.with("bindings", object{{"kafka", object{{"key", t.keyInAsyncAPI()}, {"bindingVersion", "0.5.0"}}}})
 	message = append(message, beside...)
 	servers, schemes := t.servers()
 	messages := object{{t.Pipeline, message}}

@@ -34,12 +34,12 @@ type Terms struct {
 	Needs    []Need   // fields without which an event is rejected
 	Columns  []string // of CSV, in order
 	Between  string   // separator of values in CSV
-	File     string   // name of the schema file that applies to all records; empty: there is none
-	Text     []byte   // contents of File
+	Text     []byte   // contents of the schema file that applies to all records; nil: there is none
 	Servers  []Server
 
 	KeyFormat  string // of fields in keys
 	KeyFraming string // what precedes each key; empty: nothing
+	KeyText    []byte // contents of the schema file that applies to all keys; nil: there is none
 }
 
 // Need is a field that an event must have.

@@ -381,26 +381,138 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestEncodedKeys checks that keys in Avro are described by their fields, or as the single value that they are, and how they are framed.
-func TestEncodedKeys(t *testing.T) {
-	for path, want := range map[string]string{"$key.id": `{"type":"object"`, "$key": `{"description":"part of the key of table t","type":"string"`} {
-		text := document(t, declared(t, "id", strings.NewReplacer("key_format: json", "key_format: avro", "$key.id", path).Replace(
-			fmt.Sprintf(compacted, "format: json"))), "")
+// keysIn returns the pipeline of compacted with keys in a format, and with this path, type and further fields in place of $key.id.
+func keysIn(t *testing.T, values, keys, field string) *config.Pipeline {
+	t.Helper()
+	return declared(t, "id", strings.NewReplacer("key_format: json", "key_format: "+keys, "{ type: text, path: $key.id }", field).Replace(
+		fmt.Sprintf(compacted, "format: "+values)))
+}
+
+// keyOf returns the description of a pipeline's keys.
+func keyOf(t *testing.T, p *config.Pipeline) (string, error) {
+	t.Helper()
+	terms, err := p.Terms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := terms.Key()
+	return string(text), err
+}
+
+// TestKeysInTheirOwnFormat checks that keys are described in their own format, whatever that of the values is, and that brine takes keys
+// that are as described.
+func TestKeysInTheirOwnFormat(t *testing.T) {
+	const (
+		idField = "{ type: text, path: $key.id }"
+		nested  = "{ type: text, path: $key.of.id }, n: { type: int, path: $key.n }"
+		record  = `{"type":"record","name":"PKey","fields":[{"name":"id","doc":"part of the key of table t","type":"string"}]}`
+		deeper  = `{"type":"record","name":"PKey","fields":[{"name":"of","type":{"type":"record","name":"PKeyOf","fields":` +
+			`[{"name":"id","doc":"part of the key of table t","type":"string"}]}},{"name":"n","type":["null","long"],"default":null}]}`
+		message = "message PKey {\n  // part of the key of table t\n  string id = 1;\n}\n"
+		within  = "message PKey {\n  message Of {\n    // part of the key of table t\n    string id = 1;\n  }\n  Of of = 1;\n  optional int64 n = 2;\n}\n"
+	)
+	for _, values := range []string{"json", "avro", "protobuf"} {
+		for _, c := range []struct{ keys, field, want string }{
+			{"avro", idField, record}, {"avro", nested, deeper}, {"avro", "{ type: text, path: $key }", `"string"`},
+			{"protobuf", idField, message}, {"protobuf", nested, within},
+			{"json", idField, `"properties":{"id":{"description":"part of the key of table t","type":"string"}},"required":["id"]}`},
+		} {
+			p := keysIn(t, values, c.keys, c.field)
+			text, err := keyOf(t, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var short bytes.Buffer
+			if json.Compact(&short, []byte(text)) != nil {
+				short.WriteString(text)
+			}
+			if !strings.HasSuffix(short.String(), c.want) {
+				t.Errorf("%s keys of %s: %s, want %s", c.keys, values, text, c.want)
+			}
+			var fits func(event.Field) (bool, error)
+			switch c.keys {
+			case "avro":
+				s, err := avro.Parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fits = s.Fits
+			case "protobuf":
+				s, err := protobuf.CompileText("key.proto", text, nil)
+				if err != nil {
+					t.Fatalf("%v in\n%s", err, text)
+				}
+				fits = func(f event.Field) (bool, error) { return s.Message("PKey").Check([]event.Field{f}) == nil, nil }
+			}
+			for _, f := range p.Schema().Fields {
+				if f.OfKey() && fits != nil {
+					if there, err := fits(f); err != nil || !there {
+						t.Errorf("%s keys: %s: %v, %v in\n%s", c.keys, f.Name, there, err, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEncodedKeysBesideValues checks that a document of the whole record includes the schema of encoded keys, and how they are framed.
+func TestEncodedKeysBesideValues(t *testing.T) {
+	for keys, want := range map[string]string{
+		"avro":     `In avro, as this schema describes it: {"type":"record","name":"PKey",`,
+		"protobuf": "In protobuf, as this schema describes it: // Keys of the records that pipeline p of brine accepts from topic t. ",
+	} {
+		p := keysIn(t, "json", keys, "{ type: text, path: $key.id }")
+		text := document(t, p, "")
+		compile(t, text)
 		var got struct {
 			Description string
-			Defs        struct{ Key json.RawMessage } `json:"$defs"`
+			Defs        struct {
+				Key struct{ Description, Type string }
+			} `json:"$defs"`
 		}
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
-		var key bytes.Buffer
-		if err := json.Compact(&key, got.Defs.Key); err != nil {
-			t.Fatal(err)
+		if key := got.Defs.Key; !strings.HasPrefix(key.Description, want) || key.Type != "" ||
+			!strings.Contains(got.Description, "Each key is in "+keys+", preceded by the id of its schema, as confluent writes it.") {
+			t.Errorf("the key is %+v of %s", got.Defs.Key, got.Description)
 		}
-		if !strings.HasPrefix(key.String(), want) ||
-			!strings.Contains(got.Description, "Each key is in avro, preceded by the id of its schema, as confluent writes it.") {
-			t.Errorf("%s: the key is %s of %s", path, key.String(), got.Description)
+		async := string(document(t, p, contract.AsyncAPILanguage))
+		wants := map[string]string{"avro": `"name": "PKey",`, "protobuf": `In protobuf, as this schema describes it: // Keys`}
+		if !strings.Contains(async, wants[keys]) || strings.Contains(async, `"required": [`) {
+			t.Errorf("AsyncAPI lacks %s in\n%s", wants[keys], async)
 		}
+	}
+	strange := keysIn(t, "json", "avro", "{ type: text, path: $key.a-b }")
+	if _, err := keyOf(t, strange); !errors.Is(err, contract.ErrFormat) || !strings.Contains(err.Error(), `"a-b" is not a valid field name in Avro`) {
+		t.Error(err)
+	}
+	if text := string(document(t, strange, "")); !strings.Contains(text, `"description": "In avro",`) {
+		t.Errorf("a key that no schema can be made of:\n%s", text)
+	}
+}
+
+// TestKeysByTheirFile checks that a file with the keys' schema describes them, also if it is the values' file, and that pipelines whose
+// records' keys are not read have no description of them.
+func TestKeysByTheirFile(t *testing.T) {
+	const schema = `{ "type": "record", "name": "K", "fields": [ { "name": "id", "type": "string" }, { "name": "name", "type": "string" } ] }`
+	file := filepath.Join(t.TempDir(), "k.avsc")
+	if err := os.WriteFile(file, []byte(schema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	of := "avro\n    schema: " + file + "\n    key_schema: " + file
+	p := keysIn(t, of, "avro", "{ type: text, path: $key.id }")
+	if text, err := keyOf(t, p); err != nil || text != schema {
+		t.Errorf("%v, %s", err, text)
+	}
+	if text := string(document(t, p, "")); text != schema {
+		t.Errorf("the values are described by %s", text)
+	}
+	if async := string(document(t, p, contract.AsyncAPILanguage)); strings.Count(async, `"name": "K"`) != 3 {
+		t.Errorf("AsyncAPI does not include the file for values and twice for keys:\n%s", async)
+	}
+	if _, err := keyOf(t, declared(t, "id", flat)); !errors.Is(err, contract.ErrFormat) || !strings.Contains(err.Error(), "no field of pipeline p is in its records' keys") {
+		t.Error(err)
 	}
 }
 

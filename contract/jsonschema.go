@@ -8,20 +8,23 @@ import (
 	"brine/event"
 )
 
+// draft2020 is the version of JSON Schema.
+const draft2020 = "https://json-schema.org/draft/2020-12/schema"
+
 // JSONSchema describes the records' values as JSON Schema (draft 2020-12), and their keys and headers under $defs if fields are in these.
 func (t *Terms) JSONSchema() ([]byte, error) {
 	value, err := t.value()
 	if err != nil {
 		return nil, err
 	}
-	out := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "Records of topic " + t.Topic},
+	out := object{{"$schema", draft2020}, {"title", "Records of topic " + t.Topic},
 		{"description", t.about()}}
 	if t.Schema.Tombstones {
 		value = nullable(value)
 	}
 	out = append(out, value...)
 	var defs object
-	if key := t.key(); key != nil {
+	if key := t.keyInJSON(); key != nil {
 		defs = defs.with("key", key)
 	}
 	if headers := t.headers(); headers != nil {
