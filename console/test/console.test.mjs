@@ -1102,6 +1102,12 @@ const answered = (statement, button = "form button.main") => async (page) => {
   await page.locator(button).click();
 };
 
+/** Verifies a little, for a page that shows a job with its outcome. */
+async function aJob() {
+  const { id } = await as("admin", "/api/v1/ops/jobs/verify", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ sample: "1%" }) }, dev.operators);
+  await until(async () => (await as("admin", `/api/v1/ops/jobs/${id}`, {}, dev.operators)).state === "done", "the job is done");
+}
+
 // Every page, for who may see it, in both languages and themes, wide and narrow. Its picture is taken behind the click, unless it says before.
 const pages = [
   { name: "signin", who: null, on: "users", path: "/signin", ready: "form" },
@@ -1135,7 +1141,7 @@ const pages = [
   { name: "records", who: "admin", on: "operators", path: "/records", ready: "form select", picture: true },
   { name: "replay", who: "admin", on: "operators", path: "/replay", ready: "tbody tr, .empty", picture: true },
   { name: "verify", who: "admin", on: "operators", path: "/verify", ready: "tbody tr, .empty", picture: true },
-  { name: "jobs", who: "admin", on: "operators", path: "/jobs", ready: "tbody tr", click: "tbody a", then: ".job", picture: true },
+  { name: "jobs", who: "admin", on: "operators", path: "/jobs", has: aJob, ready: "tbody tr", click: "tbody a", then: ".job", picture: true },
   { name: "tables", who: "admin", on: "operators", path: "/tables?table=logistics%3Ascans", ready: "#servers-title ~ .scroll", picture: true },
   { name: "keys", who: "admin", on: "operators", path: "/keys", ready: ".splits", picture: true },
   { name: "configuration", who: "admin", on: "operators", path: "/configuration", ready: "pre", picture: true },
@@ -1148,6 +1154,7 @@ const pages = [
 
 for (const one of pages) {
   shows(`${one.name} is for everybody: axe, both languages and themes, 360 px`, async (t) => {
+    await one.has?.();
     const page = await open(t, one.who, dev[one.on] + one.path);
     for (const [language, theme, width] of [["en", "light", 1100], ["zh", "dark", 360], ["en", "dark", 360], ["zh", "light", 1100]]) {
       await page.setViewportSize({ width, height: 800 });
