@@ -192,6 +192,7 @@ func (p *parser) finish() error {
 		}
 	}
 	k.expr = strings.Join(exprs, " + ")
+	k.sum()
 	return nil
 }
 

@@ -3,6 +3,7 @@ package rowkey
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -64,6 +65,8 @@ type Key struct {
 	fields   []field // the fields that the key reads, in order of appearance
 	hashed   []int   // positions of the fields that no part holds
 	declared []Field // all fields passed to Parse, for the fixes of Lint
+	bindable []Field
+	loses    map[string]int64 // how much of each field the key loses; −1 means all of it
 }
 
 // slot is one part in its position in the key.
@@ -87,15 +90,25 @@ func (k *Key) Fields() []string {
 }
 
 // Bindable returns the fields on which Ranges accepts bounds: those of Fields, and GeohashBound if the key holds a geohash.
-func (k *Key) Bindable() []Field {
-	var all []Field
+func (k *Key) Bindable() []Field { return slices.Clip(k.bindable) }
+
+// sum sets what the parts amount to.
+func (k *Key) sum() {
+	k.loses = map[string]int64{}
 	for _, f := range k.fields {
-		all = append(all, Field{f.name, f.typ, f.unit, f.whole})
+		k.bindable = append(k.bindable, Field{f.name, f.typ, f.unit, f.whole})
+		k.loses[f.name] = -1
 	}
 	if k.geohash() != nil {
-		all = append(all, Field{Name: GeohashBound, Type: Text})
+		k.bindable = append(k.bindable, Field{Name: GeohashBound, Type: Text})
 	}
-	return all
+	for _, s := range k.slots {
+		if s.holds {
+			for _, f := range held(s.part) {
+				k.loses[f.name] = loss(s.part)
+			}
+		}
+	}
 }
 
 // Append appends the row key of values (one for each of Fields, in that order) to dst. Its errors are *ValueError, and it then returns dst

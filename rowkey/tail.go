@@ -38,27 +38,11 @@ func (t Tail) Same(k, other *Key, o Tail) bool {
 
 // HoldsAs reports whether both keys hold the same fields, equally exactly, so that their rows tell the same events and entities apart.
 func (k *Key) HoldsAs(other *Key) bool {
-	return len(k.hashed) == 0 && maps.Equal(k.holdings(), other.holdings())
+	return len(k.hashed) == 0 && maps.Equal(k.loses, other.loses)
 }
 
 // Gives reports whether Decode returns the values of a field exactly as Append took them.
 func (k *Key) Gives(field string) bool {
-	loses, read := k.holdings()[field]
+	loses, read := k.loses[field]
 	return read && loses == 0
-}
-
-// holdings returns how much of each field the key loses; −1 means all of it.
-func (k *Key) holdings() map[string]int64 {
-	out := map[string]int64{}
-	for _, f := range k.fields {
-		out[f.name] = -1
-	}
-	for _, s := range k.slots {
-		if s.holds {
-			for _, f := range held(s.part) {
-				out[f.name] = loss(s.part)
-			}
-		}
-	}
-	return out
 }
