@@ -30,7 +30,10 @@ type groups struct {
 	plan  *Plan
 	all   map[string]*group // by the type and bytes of the value
 	order []*group          // in order of arrival
-	held  int64             // bytes of their values
+	held  int64             // bytes of their values, as the answer shows them
+	added int               // rows
+
+	values []event.Value // of the row that is being added, one per item
 }
 
 // group is the rows with one value of the column of GROUP BY, or all rows.
@@ -51,57 +54,115 @@ type fold struct {
 }
 
 func newGroups(p *Plan) *groups {
-	g := &groups{plan: p, all: map[string]*group{}}
+	g := &groups{plan: p, all: map[string]*group{}, values: make([]event.Value, len(p.columns))}
 	if p.group == nil {
-		g.of(event.Value{}) // all rows are a group, even if there are none
+		g.begin(keyOf(event.Value{}), event.Value{}) // all rows are a group, even if there are none
 	}
 	return g
 }
 
-func (g *groups) of(v event.Value) *group {
-	key := string(event.AppendValue([]byte{byte(v.Type)}, v))
+// keyOf returns the text by which groups tell values apart.
+func keyOf(v event.Value) string {
 	if v.Type == event.Decimal && bytes.IndexByte(v.Text(), '.') >= 0 { // 1.5 and 1.50 are the same number
-		key = "decimal " + string(bytes.TrimRight(bytes.TrimRight(v.Text(), "0"), "."))
+		return "decimal " + string(bytes.TrimRight(bytes.TrimRight(v.Text(), "0"), "."))
 	} else if v.Type == event.Decimal {
-		key = "decimal " + string(v.Text())
+		return "decimal " + string(v.Text())
 	}
-	found := g.all[key]
-	if found == nil {
-		found = &group{value: owned(v), folds: make([]fold, len(g.plan.columns))}
-		g.all[key] = found
-		g.order = append(g.order, found)
-		g.held += held(v) + int64(len(found.folds))*held(event.Value{})
+	return string(event.AppendValue([]byte{byte(v.Type)}, v))
+}
+
+// begin adds a group without rows.
+func (g *groups) begin(key string, v event.Value) *group {
+	one := &group{value: owned(v), folds: make([]fold, len(g.plan.columns))}
+	g.all[key] = one
+	g.order = append(g.order, one)
+	g.held += g.size(v)
+	return one
+}
+
+// size returns the bytes of a group without rows, each time that the statement names its value.
+func (g *groups) size(v event.Value) int64 {
+	named := 1
+	for _, item := range g.plan.Statement.Items {
+		if item.Func == "" {
+			named++
+		}
 	}
-	return found
+	size := int64(len(g.plan.columns)) * held(event.Value{})
+	if g.plan.group != nil {
+		size += int64(named) * held(g.plan.group.asShown(v))
+	}
+	return size
 }
 
 // cut drops the groups after the first n.
 func (g *groups) cut(n int) { g.order = g.order[:n] }
 
-func (g *groups) add(row *query.Selected) error {
+// add adds a row to its group. It returns false and adds nothing if the groups would have more than limit bytes: a value is only copied once
+// there is room for it.
+func (g *groups) add(row *query.Selected, limit int64) (fits bool) {
 	var v event.Value
 	if g.plan.group != nil {
 		v = g.plan.group.in(row)
 	}
-	into := g.of(v)
+	key := keyOf(v)
+	into := g.all[key]
+	var grows int64
+	if into == nil {
+		grows = g.size(v)
+	}
+	for i, c := range g.plan.columns {
+		if c == nil {
+			continue
+		}
+		g.values[i] = c.in(row)
+		var before fold
+		if into != nil {
+			before = into.folds[i]
+		}
+		if before.replaces(g.plan.Statement.Items[i].Func, g.values[i]) {
+			grows += held(c.asShown(g.values[i])) - held(c.asShown(before.best))
+		}
+	}
+	if g.held+grows > limit {
+		return false
+	}
+	if into == nil {
+		into = g.begin(key, v)
+		grows -= g.size(v)
+	}
+	g.held += grows
+	g.added++
 	for i, c := range g.plan.columns {
 		if c == nil {
 			into.folds[i].n++ // COUNT(*)
-		} else if v := c.in(row); !v.Null() {
-			g.held += into.folds[i].add(g.plan.Statement.Items[i].Func, v)
+		} else if !g.values[i].Null() {
+			into.folds[i].add(g.plan.Statement.Items[i].Func, g.values[i])
 		}
 	}
-	return nil
+	return true
 }
 
-// add adds a value, and returns by how many bytes the state has grown.
-func (f *fold) add(function string, v event.Value) (grown int64) {
+// replaces reports whether add would keep the value.
+func (f *fold) replaces(function string, v event.Value) bool {
+	switch {
+	case v.Null():
+		return false
+	case function == "MIN":
+		return f.n == 0 || compare(v, f.best) < 0
+	case function == "MAX":
+		return f.n == 0 || compare(v, f.best) > 0
+	}
+	return false
+}
+
+// add adds a value that is not null.
+func (f *fold) add(function string, v event.Value) {
+	if f.replaces(function, v) {
+		f.best = owned(v)
+	}
 	f.n++
 	switch {
-	case function == "MIN" && f.n > 1 && compare(v, f.best) >= 0, function == "MAX" && f.n > 1 && compare(v, f.best) <= 0:
-	case function == "MIN", function == "MAX":
-		grown = held(v) - held(f.best)
-		f.best = owned(v)
 	case function != "SUM" && function != "AVG":
 	case v.Type == event.Int:
 		f.sum += float64(v.Int())
@@ -113,7 +174,6 @@ func (f *fold) add(function string, v event.Value) (grown int64) {
 	case v.Type == event.Decimal:
 		f.addDecimal(string(v.Text()))
 	}
-	return grown
 }
 
 func (f *fold) addDecimal(number string) {

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -475,7 +476,7 @@ func TestWholeTablesAreNotReadByAccident(t *testing.T) {
 // TestBoundsAreSaid checks that an answer that ends at a limit says at which.
 func TestBoundsAreSaid(t *testing.T) {
 	x := newTable(t, embeddedHBase(t), rand.New(rand.NewPCG(9, 9)))
-	for want, l := range map[string]sqlconsole.Limits{"10 rows were read": {Read: 10}, "of rows were read": {Bytes: 1000}, "the answer has": {Held: 500},
+	for want, l := range map[string]sqlconsole.Limits{"10 rows were read": {Read: 10}, "of rows were read": {Bytes: 1000}, "the answer would have more than": {Held: 800},
 		"more than 2 groups": {Groups: 2}} {
 		text := "SELECT * FROM " + x.name + " ALLOW FULL SCAN"
 		if l.Groups > 0 {
@@ -507,13 +508,109 @@ func TestGroupsHoldBoundedMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const rows, size, most = 100, 10_000, 200_000
+	const rows, size, most = 100, 10_000, 210_000
 	for held, want := range map[int64]int{most: most / (2 * size), 4 * rows * size: rows} {
 		a, err := sqlconsole.Run(t.Context(), letters{rows, size}, p, sqlconsole.Limits{Held: held})
 		if err != nil || len(a.Rows) != want || (a.Reached == "") != (want == rows) {
 			t.Errorf("%d bytes: %v, %d groups, not %d: %q", held, err, len(a.Rows), want, a.Reached)
 		}
 	}
+}
+
+// TestOneRowMayNameALargeColumnManyTimes checks that a row whose column is shown many times takes no more memory than answers may have, and
+// that it is refused, not cut.
+func TestOneRowMayNameALargeColumnManyTimes(t *testing.T) {
+	_, catalog := load(t, "visits")
+	const size, most = 8 << 20, 32 << 20
+	times := func(item, between string, n int) string {
+		return strings.TrimSuffix(strings.Repeat(item+between, n), between)
+	}
+	for statement, fits := range map[string]bool{
+		"SELECT " + times("s", ", ", 3) + " FROM visits ALLOW FULL SCAN":                          true,
+		"SELECT " + times("s", ", ", 100) + " FROM visits ALLOW FULL SCAN":                        false,
+		"SELECT " + times("*", ", ", 100) + " FROM visits ALLOW FULL SCAN":                        false,
+		"SELECT MIN(s), MAX(s) FROM visits ALLOW FULL SCAN":                                       true,
+		"SELECT " + times("MIN(s), MAX(s)", ", ", 50) + " FROM visits ALLOW FULL SCAN":            false,
+		"SELECT s FROM visits GROUP BY s ALLOW FULL SCAN":                                         true,
+		"SELECT " + times("s", ", ", 100) + " FROM visits GROUP BY s ALLOW FULL SCAN":             false,
+		"SELECT user, " + times("MAX(s)", ", ", 9) + " FROM visits GROUP BY user ALLOW FULL SCAN": false,
+	} {
+		s, err := sqlconsole.Parse(statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := catalog.Plan(s, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		a, err := sqlconsole.Run(t.Context(), letters{1, size}, p, sqlconsole.Limits{Held: most})
+		runtime.ReadMemStats(&after)
+		switch allocated := after.TotalAlloc - before.TotalAlloc; {
+		case fits && (err != nil || len(a.Rows) != 1 || a.Bytes() > most || a.Reached != ""):
+			t.Errorf("%.60s: %v, %+v", statement, err, a)
+		case !fits && (err == nil || !strings.Contains(err.Error(), "a row of the answer has more than 32")):
+			t.Errorf("%.60s: %v", statement, err)
+		case allocated > most+5*size: // the row, a group's key, and the values that fit
+			t.Errorf("%.60s: %d MiB are allocated", statement, allocated>>20)
+		}
+	}
+}
+
+// TestARowThatDoesNotFitIsLeftOut checks that an answer never has more than its limit, also in the nulls of columns that only later rows have.
+func TestARowThatDoesNotFitIsLeftOut(t *testing.T) {
+	_, catalog := load(t, "visits")
+	for statement, want := range map[string]int{
+		"SELECT s, s FROM visits ALLOW FULL SCAN":       4,
+		"SELECT s, user, s FROM visits ALLOW FULL SCAN": 4,
+		"SELECT s FROM visits ALLOW FULL SCAN":          9,
+	} {
+		s, err := sqlconsole.Parse(statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := catalog.Plan(s, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const most = 10_000
+		a, err := sqlconsole.Run(t.Context(), letters{20, 1000}, p, sqlconsole.Limits{Held: most})
+		if err != nil || len(a.Rows) != want || a.Bytes() > most || a.Reached == "" {
+			t.Errorf("%s: %v, %d rows of %d bytes: %q", statement, err, len(a.Rows), a.Bytes(), a.Reached)
+		}
+	}
+	s, err := sqlconsole.Parse("SELECT * FROM visits ALLOW FULL SCAN")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := catalog.Plan(s, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 100_000
+	a, err := sqlconsole.Run(t.Context(), others(500), p, sqlconsole.Limits{Held: most})
+	if err != nil || a.Bytes() > most || a.Bytes() < most/2 || a.Reached == "" {
+		t.Errorf("%v, %d rows of %d columns, %d bytes: %q", err, len(a.Rows), len(a.Columns), a.Bytes(), a.Reached)
+	}
+}
+
+// others is a store of rows, each with an undeclared column of its own.
+type others int
+
+func (o others) Select(context.Context, *query.Selection) iter.Seq2[query.Selected, error] {
+	return func(yield func(query.Selected, error) bool) {
+		for i := range int(o) {
+			cell := query.Cell{Column: query.ColumnName{Family: "e", Qualifier: "own" + strconv.Itoa(i)}, Value: []byte("1")}
+			if !yield(query.Selected{Cells: []query.Cell{cell}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (others) Regions(context.Context, *query.Selection) (touched, all int, err error) {
+	return 0, 0, nil
 }
 
 // letters is a store of rows, each of another user, with a long text.

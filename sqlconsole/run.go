@@ -28,7 +28,7 @@ type Store interface {
 type Limits struct {
 	Read   int           // rows from HBase; 1,000,000
 	Bytes  int64         // of these rows; 256 MiB
-	Held   int64         // bytes of what the answer shows; 32 MiB
+	Held   int64         // bytes of what the answer shows; 32 MiB. A single row that has more is an error
 	Groups int           // 1,000
 	Time   time.Duration // 30 s
 }
@@ -80,7 +80,7 @@ type Stats struct {
 	Calls          int
 }
 
-// Run answers a plan. Its error comes from a store or ctx; reaching a limit is no error.
+// Run answers a plan. Its error comes from a store or ctx, or is an *Error; reaching a limit is no error, unless the first row does not fit it.
 func Run(ctx context.Context, s Store, p *Plan, l Limits) (*Answer, error) {
 	l.EnsureDefaults()
 	began := time.Now()
@@ -104,7 +104,7 @@ type run struct {
 	answer *Answer
 	cost   query.Cost
 	seen   int            // rows from HBase
-	held   int64          // bytes of the answer
+	texts  int64          // bytes of the texts in the answer
 	at     map[string]int // columns of the answer by name, for *
 	groups *groups
 }
@@ -150,16 +150,21 @@ func (r *run) reached(format string, args ...any) { r.answer.Reached = fmt.Sprin
 // take processes a row. It returns false once no more rows are wanted.
 func (r *run) take(row *query.Selected) (more bool, err error) {
 	r.seen++
+	fits := true
 	if r.plan.matches(row) {
 		if r.groups != nil {
-			err = r.groups.add(row)
+			fits = r.groups.add(row, r.limits.Held)
 		} else {
-			err = r.show(row)
+			fits, err = r.show(row)
 		}
 	}
 	switch {
 	case err != nil:
 		return false, err
+	case !fits && (r.groups == nil && len(r.answer.Rows) == 0 || r.groups != nil && r.groups.added == 0):
+		return false, wrong(r.plan.Statement.Items[0].Pos, "select fewer columns", "a row of the answer has more than %s", term.Size(float64(r.limits.Held)))
+	case !fits:
+		r.reached("the answer would have more than %s", term.Size(float64(r.limits.Held)))
 	case r.groups == nil && r.plan.Statement.Limit >= 0 && len(r.answer.Rows) >= r.plan.limit:
 		return false, nil
 	case r.groups == nil && len(r.answer.Rows) > r.plan.limit:
@@ -172,8 +177,6 @@ func (r *run) take(row *query.Selected) (more bool, err error) {
 		r.reached("%s rows were read", term.Thousands(int64(r.seen)))
 	case r.cost.Bytes >= r.limits.Bytes:
 		r.reached("%s of rows were read", term.Size(float64(r.cost.Bytes)))
-	case r.held >= r.limits.Held, r.groups != nil && r.groups.held >= r.limits.Held:
-		r.reached("the answer has %s", term.Size(float64(r.limits.Held)))
 	default:
 		return true, nil
 	}
@@ -300,41 +303,71 @@ func (r *run) place(name string, typ event.Type) int {
 	return at
 }
 
-// show adds a row to the answer.
-func (r *run) show(row *query.Selected) error {
-	p := r.plan
-	out := make([]event.Value, 0, len(r.answer.Columns))
-	set := func(at int, v event.Value) {
+// show adds a row to the answer. It returns false and adds nothing if the answer would have more than its limit: a value is only copied
+// once there is room for it, because a statement may name a large column many times.
+func (r *run) show(row *query.Selected) (fits bool, err error) {
+	known := len(r.answer.Columns)
+	out := make([]event.Value, 0, known)
+	texts := r.texts
+	fits = true
+	err = r.each(row, func(at int, v event.Value) bool {
+		texts += int64(len(v.Text()))
+		values := int64(len(r.answer.Rows)+1) * int64(len(r.answer.Columns)) // nulls too
+		if fits = values*held(event.Value{})+texts <= r.limits.Held; !fits {
+			return false
+		}
 		for len(out) <= at {
 			out = append(out, event.Value{})
 		}
 		out[at] = owned(v)
-		r.held += held(v)
+		return true
+	})
+	if !fits {
+		for _, c := range r.answer.Columns[known:] {
+			delete(r.at, c.Name)
+		}
+		r.answer.Columns = r.answer.Columns[:known]
+		return false, err
 	}
+	r.texts = texts
+	r.answer.Rows = append(r.answer.Rows, out)
+	return true, err
+}
+
+// each calls set with each value that the answer shows of a row, and its place, until set returns false.
+func (r *run) each(row *query.Selected, set func(at int, v event.Value) bool) error {
+	p := r.plan
 	at := 0
 	for i := range p.Statement.Items {
 		if !p.Statement.Items[i].All {
-			set(at, p.columns[i].shown(row))
+			if !set(at, p.columns[i].shown(row)) {
+				return nil
+			}
 			at++
 			continue
 		}
 		for _, name := range p.Table.names() {
-			set(at, p.shownField(row, name))
+			if !set(at, p.shownField(row, name)) {
+				return nil
+			}
 			at++
 		}
 	}
-	if slices.ContainsFunc(p.Statement.Items, func(i Item) bool { return i.All }) {
-		for _, c := range row.Cells {
-			if p.Table.declared(c.Column) != nil || c.Column.Qualifier == "" {
-				continue
-			}
-			if len(r.at) > maxColumns {
-				return wrong(p.Statement.Items[0].Pos, "name the ones you need", "the rows have more than %d columns", maxColumns)
-			}
-			set(r.place(c.Column.String(), event.Text), hide(p.masks.masksCell(p.Table, c.Column), event.TextValue(string(c.Value))))
+	if !slices.ContainsFunc(p.Statement.Items, func(i Item) bool { return i.All }) {
+		return nil
+	}
+	for _, c := range row.Cells {
+		if p.Table.declared(c.Column) != nil || c.Column.Qualifier == "" {
+			continue
+		}
+		if len(r.at) > maxColumns {
+			return wrong(p.Statement.Items[0].Pos, "name the ones you need", "the rows have more than %d columns", maxColumns)
+		}
+		v := hide(p.masks.masksCell(p.Table, c.Column), event.TextValue(string(c.Value)))
+		if !set(r.place(c.Column.String(), event.Text), v) {
+			return nil
 		}
 	}
-	r.answer.Rows = append(r.answer.Rows, out)
 	return nil
 }
 
@@ -386,10 +419,7 @@ func (r *run) finish() error {
 		return err
 	}
 	for i, row := range r.answer.Rows {
-		for len(row) < len(r.answer.Columns) {
-			row = append(row, event.Value{})
-		}
-		r.answer.Rows[i] = row
+		r.answer.Rows[i] = append(row, make([]event.Value, len(r.answer.Columns)-len(row))...)
 	}
 	return nil
 }
