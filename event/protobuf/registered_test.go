@@ -87,7 +87,7 @@ func frame(id int, indexes []byte, body []byte) []byte {
 	return append(append(b, indexes...), body...)
 }
 
-func body(t *testing.T, text, message, fields string) []byte {
+func body(t testing.TB, text, message, fields string) []byte {
 	t.Helper()
 	s, err := CompileText("x.proto", text, map[string]string{"common.proto": commonText})
 	if err != nil {
