@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, type Company, type Me, type RefusedSignIn } from "./api";
 import { useStore, Store, choose, expired, forget, language, me, t, term, theme, type Language, type Theme } from "./store";
 import { usePlace } from "./router";
@@ -144,7 +144,12 @@ export interface Tab { path: string; name: string; group?: string }
 function Menu({ tabs, path }: { tabs: Tab[]; path: string }) {
   const link = (tab: Tab): ComponentChildren => <a key={tab.path} href={tab.path} aria-current={path === tab.path ? "page" : undefined}>{tab.name}</a>;
   const groups = [...new Set(tabs.map((tab) => tab.group ?? ""))];
-  return <nav aria-label={t("menu")} class={groups.length > 1 ? "grouped" : undefined}>
+  const at = useRef<HTMLElement>(null);
+  useLayoutEffect(() => { // the page that is open is in sight where the menu is wider than the window
+    const nav = at.current, open = nav?.querySelector<HTMLElement>("[aria-current]");
+    if (nav && open) nav.scrollLeft = open.offsetLeft - (nav.clientWidth - open.offsetWidth) / 2;
+  }, [path, tabs.map((tab) => tab.name).join()]);
+  return <nav ref={at} aria-label={t("menu")} class={groups.length > 1 ? "grouped" : undefined}>
     {groups.length < 2 ? tabs.map(link)
       : groups.map((group) => <div key={group} class="group" role="group" aria-label={group}>{tabs.filter((tab) => tab.group === group).map(link)}</div>)}
   </nav>;
