@@ -48,7 +48,10 @@ func itself(value []byte, each func([]byte)) { each(value) }
 // encoding determines how the records are encoded.
 func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, error) {
 	e := &encoding{name: "json", texts: o.Texts, objects: itself}
-	err := o.container(raw)
+	var err error
+	if o.Container == "" {
+		err = o.container(raw)
+	}
 	switch {
 	case err != nil:
 		return e, err
@@ -57,6 +60,8 @@ func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, 
 			ErrSample, o.Source)
 	case o.Texts:
 		return e, nil
+	case o.Container != "":
+		err = e.byContainer(o, raw)
 	case o.Schema != "":
 		err = e.byFile(o)
 	case o.Registry != nil:
@@ -165,18 +170,7 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 	if err != nil {
 		return err
 	}
-	e.sections = []string{"registry:", "  url: " + quote(strings.Join(asked.URLs, ","))}
-	if o.RegistryUser != "" {
-		e.sections = append(e.sections, "  user: "+quote(o.RegistryUser)+"    # set its password as BRINE_REGISTRY_PASSWORD in the environment")
-	}
-	switch e.framing {
-	case registry.Confluent:
-	case registry.Apicurio8:
-		e.sections = append(e.sections, "  framing: apicurio8    # with contentIds; if publishers set apicurio.registry.use-id: globalId, write "+
-			"apicurio8_global")
-	default:
-		e.sections = append(e.sections, "  framing: "+string(e.framing))
-	}
+	e.nameRegistry(o)
 	switch s.Type {
 	case registry.JSONSchema:
 		e.sections, e.lines = nil, []string{fmt.Sprintf("framing: %-18s # each object is preceded by the id of its schema", e.framing)}
@@ -195,6 +189,44 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 		}
 		e.name, e.format, e.fields = "avro", avro.Registered(e.framing, e.client), parsed.Fields()
 	}
+	return nil
+}
+
+// nameRegistry adds the section of the registry.
+func (e *encoding) nameRegistry(o *Options) {
+	e.sections = []string{"registry:", "  url: " + quote(strings.Join(o.Registry.URLs, ","))}
+	if o.RegistryUser != "" {
+		e.sections = append(e.sections, "  user: "+quote(o.RegistryUser)+"    # set its password as BRINE_REGISTRY_PASSWORD in the environment")
+	}
+	switch e.framing {
+	case "", registry.Confluent:
+	case registry.Apicurio8:
+		e.sections = append(e.sections, "  framing: apicurio8    # with contentIds; if publishers set apicurio.registry.use-id: globalId, write "+
+			"apicurio8_global")
+	default:
+		e.sections = append(e.sections, "  framing: "+string(e.framing))
+	}
+}
+
+// byContainer takes the fields of the schema that a container holds. What precedes each value in the topic, the container does not show.
+func (e *encoding) byContainer(o *Options, raw []event.Record) error {
+	switch {
+	case o.Schema != "":
+		return fmt.Errorf("%w: --schema names a schema of all records, but %s holds that of its own; omit it", ErrSample, o.Source)
+	case len(raw) == 0:
+		return fmt.Errorf("%w: %s holds a schema, but no values; take a file with some, which show keys and versions", ErrSample, o.Source)
+	}
+	s, err := avro.Parse(o.Container)
+	if err != nil {
+		return fmt.Errorf("%w: the schema in %s: %w", ErrSample, o.Source, err)
+	}
+	e.name, e.format, e.fields = "avro", avro.Bare(s), s.Fields()
+	if o.Registry != nil {
+		e.framing = o.Registry.Framing
+		e.nameRegistry(o)
+		return nil
+	}
+	e.lines = []string{"schema: " + quote(o.SchemaAs) + "    # that of the sample; brine init writes it beside this file, except with -o -"}
 	return nil
 }
 

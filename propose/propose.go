@@ -26,6 +26,9 @@ type Options struct {
 	// Schema is the schema file, .proto or .avsc, of all records, and SchemaAs its path as it is written; Message names the message if the
 	// file has several.
 	Schema, SchemaAs, Message string
+	// Container is the schema in the header of the Avro object container file whose values Open yields; empty: the sample is no such file.
+	// SchemaAs is then the path at which brine.yaml is to find the schema, unless there is a registry.
+	Container string
 	// Registry configures the schema registry whose ids the records name; nil: they name none. RegistryUser is the user that the configuration
 	// will have; empty: credentials come from the environment, if there are any.
 	Registry     *registry.Options

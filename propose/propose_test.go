@@ -272,7 +272,7 @@ func TestWhatWasSeen(t *testing.T) {
 		keyed   bool
 		want    string
 	}{
-		"a container file":   {"Obj\x01\x04", nil, false, "a sample is an Avro object container file; a sample is JSON lines or CSV"},
+		"a container file":   {"Obj\x01\x04", nil, false, "a sample is an Avro object container file; a sample is JSON lines or CSV, also gzipped as FILE.gz, or an Avro object"},
 		"a container":        {"Obj\x01\x04", nil, true, "the first record of a sample is an Avro object container file; a pipeline reads one value of Avro per record"},
 		"compressed":         {"\x1f\x8b\x08", nil, true, "the first record of a sample is compressed by gzip; let Kafka compress"},
 		"an id":              {"\x00\x00\x00\x00\x07\x02a", nil, true, "names its schema, id 7; give the registry's address with --registry"},

@@ -38,8 +38,8 @@ func (o *Options) container(raw []event.Record) error {
 		switch {
 		case rec == nil || !bytes.HasPrefix(rec.Value, []byte(c.begins)):
 		case !o.Keyed:
-			return fmt.Errorf("%w: %s is %s; a sample is JSON lines or CSV, also gzipped as FILE.gz, so convert it, or take the sample from a topic",
-				ErrSample, o.Source, c.name)
+			return fmt.Errorf("%w: %s is %s; a sample is JSON lines or CSV, also gzipped as FILE.gz, or an Avro object container file that is "+
+				"not gzipped, so convert it, or take the sample from a topic", ErrSample, o.Source, c.name)
 		default:
 			return fmt.Errorf("%w: the first record of %s is %s; %s", ErrSample, o.Source, c.name, c.fix)
 		}

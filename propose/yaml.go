@@ -27,6 +27,16 @@ func (p *Proposal) YAML(choice int) []byte {
 	if p.opts.Texts {
 		w.line(0, "# The pipeline reads JSON: send the file with brine publish, which turns each row into an object.")
 	}
+	if p.opts.Container != "" {
+		w.line(0, "# The sample is an Avro container file. Records in the topic are no such files: each is one value, and brine reads it")
+		if p.opts.Registry != nil {
+			w.line(0, "# by the schema whose id it begins with, or has in a header. Compare the fields with the schema in the registry.")
+		} else {
+			w.line(0, "# by the schema below, with nothing before it. If each begins with the id of a schema in a registry, run brine init again")
+			w.line(0, "# with --registry URL, or add framing: confluent to the pipeline, which skips the id.")
+		}
+		w.line(0, "# The file's records may have fields that whatever wrote it added, and they lack the keys and times of the topic's.")
+	}
 	w.line(0, "#")
 	w.line(0, "#   brine check --connect    compares it with the servers")
 	w.line(0, "#   brine tables apply       creates the table")

@@ -9,15 +9,12 @@ import (
 	"strings"
 
 	"brine/config"
-	"brine/event"
-	"brine/forecast"
 	"brine/internal/term"
 	"brine/propose"
-	"brine/service/brokers"
 )
 
 type initCmd struct {
-	Sample       string   `placeholder:"FILE" help:"Sample: a file of JSON lines or CSV (also .gz), or topic:NAME (default: the topic of --topic, if brokers are set)."`
+	Sample       string   `placeholder:"FILE" help:"Sample: a file of JSON lines or CSV (also .gz), an Avro object container file, or topic:NAME (default: the topic of --topic, if brokers are set)."`
 	Topic        string   `help:"Topic for the pipeline to read."`
 	Brokers      []string `placeholder:"HOST:PORT,…" help:"Kafka brokers (default: BRINE_KAFKA_BROKERS, else localhost:9092)."`
 	HBase        string   `name:"hbase" placeholder:"URL" help:"Address of HBase, as in hbase.connect (default: BRINE_HBASE_CONNECT, else rpc://localhost:16000)."`
@@ -41,7 +38,8 @@ func (initCmd) Help() string {
 times, a row key with the reasons for it and others to choose from, and the version with its ties in the sample. At a terminal it
 asks for what no flag says. Records may be JSON objects or arrays of them, changes as Debezium (also without their envelope), Canal
 (also in Protobuf) and Maxwell write them, rows of CSV, texts, and with --registry or --schema Avro and Protobuf. Where nothing is
-recognized, it says what it saw.
+recognized, it says what it saw. Of an Avro object container file (.avro, as Hadoop and S3 sinks write) it takes the schema, which it
+writes beside brine.yaml, and the records.
 
 Examples:
   brine init --topic courier.scans --sample scans.jsonl.gz
@@ -49,6 +47,7 @@ Examples:
   brine init --topic shop.orders --sample orders.csv --key 2 -o -
   brine init --topic shop.orders --registry http://localhost:8081
   brine init --topic shop.orders --schema orders.proto --message shop.Order
+  brine init --topic shop.orders --sample orders.avro
   brine init --topic parcels --columns id,at,status`
 }
 
@@ -64,7 +63,7 @@ func (c *initCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	p, err := propose.Of(e.ctx, options)
+	p, err := propose.Of(e.ctx, *options)
 	if errors.Is(err, propose.ErrSample) {
 		return &exitError{exitFailed, err, ""}
 	}
@@ -80,6 +79,9 @@ func (c *initCmd) Run(e *env) error {
 	}
 	if c.Output == "-" {
 		_, err := e.stdout.Write(p.YAML(choice))
+		return err
+	}
+	if err := c.writeContained(e, options); err != nil {
 		return err
 	}
 	if err := os.WriteFile(c.Output, p.YAML(choice), 0o600); err != nil {
@@ -122,41 +124,6 @@ func (c *initCmd) ask(e *env) error {
 		return usage(fmt.Errorf("--records: %d; it must be at least 1", c.Records))
 	}
 	return nil
-}
-
-// options returns how to read the sample.
-func (c *initCmd) options(e *env) (propose.Options, error) {
-	o := propose.Options{Topic: c.Topic, Brokers: c.Brokers, HBase: c.HBase, Source: filepath.Base(c.Sample), Records: c.Records,
-		Schema: c.Schema, SchemaAs: c.beside(), Message: c.Message, RegistryUser: c.RegistryUser, Columns: c.Columns}
-	if c.Registry != "" {
-		at, problems := config.RegistryAt(c.Registry, c.RegistryUser, e.getenv)
-		if err := problems.Err(); err != nil {
-			return o, usage(fmt.Errorf("--registry: %w", err))
-		}
-		o.Registry = at
-	}
-	name, ok := strings.CutPrefix(c.Sample, "topic:")
-	if !ok {
-		o.Texts = forecast.IsCSV(c.Sample)
-		o.Open = func(fields []event.Field) (forecast.Sample, error) {
-			sample, err := forecast.OpenFile(c.Sample, c.Encoding, fields)
-			return sample, sampleError(err)
-		}
-		return o, nil
-	}
-	o.Keyed, o.Source = true, "topic "+name
-	o.Open = func([]event.Field) (forecast.Sample, error) {
-		topic, n, err := forecast.ParseTopic(name)
-		if err != nil {
-			return nil, sampleError(err)
-		}
-		cfg, problems := config.Brokers(e.with(brokersVariable, strings.Join(c.Brokers, ",")).getenv)
-		if err := problems.Err(); err != nil {
-			return nil, usage(fmt.Errorf("--brokers: %w", err))
-		}
-		return brokers.Topics{Config: cfg}.Sample(e.ctx, topic, min(n, int64(c.Records)))
-	}
-	return o, nil
 }
 
 // beside returns the path of the schema file relative to the folder of the configuration that init writes.

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/twmb/avro"
+	"github.com/twmb/avro/ocf"
 
 	"brine/internal/sample"
 )
@@ -115,5 +120,97 @@ func TestInitRefuses(t *testing.T) {
 	}
 	if text, err := os.ReadFile(there); err != nil || string(text) != "mine" {
 		t.Errorf("the file is %q now, %v", text, err)
+	}
+}
+
+// containerFile writes parcels, or none, into an Avro object container file.
+func containerFile(t *testing.T, file string, parcels int) {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := ocf.NewWriter(&out, avro.MustParse(parcelAvro), ocf.WithCodec(ocf.SnappyCodec()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range parcels {
+		err := w.Encode(map[string]any{"id": fmt.Sprint("p", n%4), "at": parcelTime.UnixMilli() + int64(n), "weight": nil,
+			"to": map[string]any{"city": "Oslo", "zip": nil}, "tags": []string{"a"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestInitOfContainers checks that a container's schema is written beside the configuration, which check accepts, or left to the registry,
+// and that containers of which nothing can be made are named with the reason.
+func TestInitOfContainers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	contents := func(name string) string {
+		text, err := os.ReadFile(in(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	containerFile(t, in("parcels.avro"), 12)
+	containerFile(t, in("empty.avro"), 0)
+	whole := contents("parcels.avro")
+	for name, text := range map[string]string{"cut.avro": whole[:len(whole)-9], "head.avro": whole[:40], "mine.avsc": "mine", "mine.avro": whole} {
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "--topic", "parcels", "--sample", in("parcels.avro"), "-o", in("brine.yaml")},
+		{"check", in("brine.yaml")},
+		{"init", "--topic", "parcels", "--sample", in("parcels.avro"), "-o", in("brine.yaml"), "--force"},
+		{"init", "--topic", "parcels", "--sample", in("mine.avro"), "--registry", "http://localhost:8081", "-o", in("registry.yaml")},
+		{"check", in("registry.yaml")},
+	} {
+		if code, stdout, stderr := brine(t, args...); code != 0 {
+			t.Fatalf("%v: exit code %d, %s%s", args, code, stdout, stderr)
+		}
+	}
+	schema, err := avro.Parse(contents("parcels.avsc"))
+	if err != nil || len(schema.Root().Fields) != 5 {
+		t.Errorf("the schema is %s, %v", contents("parcels.avsc"), err)
+	}
+	for name, want := range map[string][]string{
+		"brine.yaml": {"# 12 records were read.", "format: avro", "schema: parcels.avsc ", "city: { type: text, path: [to, city] }",
+			"Records in the topic are no such files"},
+		"registry.yaml": {"# 12 records were read.", "registry:\n  url: ", "Compare the fields with the schema in the registry"},
+	} {
+		for _, part := range want {
+			if text := contents(name); !strings.Contains(text, part) {
+				t.Errorf("%s lacks %q:\n%s", name, part, text)
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		more []string
+		code int
+		want string
+	}{
+		{"cut.avro", nil, exitFailed, "cut.avro is an Avro object container file, but it ends within a block, after 0 values; copy it again, whole"},
+		{"head.avro", nil, exitFailed, "head.avro is an Avro object container file, but it ends within its header"},
+		{"empty.avro", nil, exitFailed, "empty.avro holds a schema, but no values"},
+		{"parcels.avro", []string{"--schema", in("parcels.avsc")}, exitFailed, "but parcels.avro holds that of its own; omit it"},
+		{"mine.avro", nil, exitUsage, "mine.avsc, where the schema in mine.avro is to be written, already exists"},
+	} {
+		args := append([]string{"init", "--topic", "parcels", "--sample", in(c.name), "-o", in("another.yaml")}, c.more...)
+		if code, _, stderr := brine(t, args...); code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit code %d, %q; want %d, %q", c.name, code, stderr, c.code, c.want)
+		}
+	}
+	if _, err := os.Stat(in("another.yaml")); err == nil || contents("mine.avsc") != "mine" {
+		t.Error("a refusal wrote a file")
 	}
 }
