@@ -144,3 +144,20 @@ func TestHostileContainers(t *testing.T) {
 		t.Logf("%s: %d MiB, %v", name, (after.TotalAlloc-before.TotalAlloc)>>20, err)
 	}
 }
+
+// FuzzContainer checks that any bytes are a container of no more values than asked for, or an error.
+func FuzzContainer(f *testing.F) {
+	for name, codec := range codecs {
+		for rows := range 4 {
+			file, _ := containerOf(f, codec, rows)
+			f.Add(file)
+			f.Add(file[:len(file)-len(name)])
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		got, err := avro.ReadContainer(bytes.NewReader(file), 3)
+		if err == nil && len(got.Values) > 3 || (err == nil) != (got != nil) {
+			t.Errorf("%x: %v, %v", file, got, err)
+		}
+	})
+}
