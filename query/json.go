@@ -3,6 +3,7 @@ package query
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -49,12 +50,27 @@ func Masked(rows iter.Seq2[Found, error], rules *mask.Rules, table string) iter.
 			if err == nil {
 				row.Row = row.Masked(rules, table)
 			}
-			if !yield(row, err) {
+			if !yield(row, MaskedError(err, rules)) {
 				return
 			}
 		}
 	}
 }
+
+// MaskedError returns an error of reading rows without the key of an unreadable one, if the table masks keys.
+func MaskedError(err error, rules *mask.Rules) error {
+	row, ok := errors.AsType[*UnreadableError](err)
+	if !ok || !rules.MasksKey(row.Table) {
+		return err
+	}
+	hidden := UnreadableError{Table: row.Table, Row: []byte(mask.Text), Err: row.Err}
+	if _, ok := errors.AsType[*rowkey.DecodeError](row.Err); ok { // its text has the row
+		hidden.Err = errOtherKey
+	}
+	return &hidden
+}
+
+var errOtherKey = errors.New("its key is none of the table's")
 
 // Masked returns the row with mask.Text in place of what its table masks.
 func (r Row) Masked(rules *mask.Rules, table string) Row {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 
 	"brine/event"
+	"brine/mask"
+	"brine/rowkey"
 	"brine/search"
 )
 
@@ -82,5 +85,24 @@ func TestTallyAsJSON(t *testing.T) {
 	b, err := json.Marshal(Tally{Rows: 3, Values: []ValueCounts{{"status", []search.Count{{Value: "paid", N: 2}}}}})
 	if want := `{"rows":3,"status":[{"rows":2,"value":"paid"}]}`; err != nil || string(b) != want {
 		t.Errorf("%s, %v, want %s", b, err, want)
+	}
+}
+
+// TestKeysOfUnreadableRowsAreMasked checks that an error about a row shows its key only where tables do not mask theirs.
+func TestKeysOfUnreadableRowsAreMasked(t *testing.T) {
+	rules := &mask.Rules{}
+	rules.Key("hidden", "user")
+	for _, cause := range []error{errors.New("column e:n: a cell of type int has 8 bytes; this one has 3"), &rowkey.DecodeError{Row: []byte("ann"), Msg: "ends too early"}} {
+		for table, shown := range map[string]bool{"hidden": false, "open": true} {
+			err := fmt.Errorf("read: %w", &UnreadableError{Table: table, Row: []byte("ann|7"), Err: cause})
+			got := MaskedError(err, rules)
+			var row *UnreadableError
+			if strings.Contains(got.Error(), "ann") != shown || !strings.Contains(got.Error(), table) || !errors.As(got, &row) {
+				t.Errorf("%s: %v", table, got)
+			}
+		}
+	}
+	if err := errors.New("away"); MaskedError(err, rules) != err || MaskedError(nil, rules) != nil {
+		t.Error("other errors are changed")
 	}
 }

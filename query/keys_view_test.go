@@ -116,7 +116,7 @@ func rowsOfOneHour(t *testing.T, client *hbase.Client) {
 		}
 		var notes []string
 		for _, f := range page.Rows {
-			for _, field := range f.Row.Fields {
+			for _, field := range f.Fields {
 				if field.Name == "note" {
 					notes = append(notes, string(field.Value.Text()))
 				}

@@ -203,7 +203,7 @@ func (c *call) renewed(ask func(ctx context.Context, through *reading) (any, err
 		answer, err := ask(ctx, through)
 		asked = true
 		if err != nil && !failing && !errors.Is(ctx.Err(), context.Canceled) {
-			log.Warn("could not refresh a watched answer", "route", path, "error", err)
+			log.Warn("could not refresh a watched answer", "route", path, "error", query.MaskedError(err, s.opts.Masks))
 		}
 		if failing = err != nil; err != nil {
 			return nil, through.close, err

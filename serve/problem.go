@@ -132,7 +132,7 @@ func (s *Server) problem(r *http.Request, err error) *client.Problem {
 	case r.Context().Err() != nil && errors.Is(context.Cause(r.Context()), context.Canceled):
 		return nil
 	case errors.As(err, &row):
-		s.opts.Log.Error("a row cannot be read", "request", requestID(r), "route", route(r), "error", err)
+		s.opts.Log.Error("a row cannot be read", "request", requestID(r), "route", route(r), "error", query.MaskedError(err, s.opts.Masks))
 		known = &refusal{kind: unreadable, detail: "a row of the answer cannot be read; brine's log names it"}
 	case errors.Is(err, hbase.ErrNoTable), errors.Is(err, search.ErrNoIndex):
 		s.opts.Log.Warn("request failed", "request", requestID(r), "route", route(r), "error", err)

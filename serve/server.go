@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"brine/internal/guard"
+	"brine/query"
 	"brine/serve/live"
 )
 
@@ -294,7 +295,7 @@ func (s *Server) work(ctx context.Context, c *call) {
 			s.opts.Log.Error("BUG: a route panicked", "request", requestID(r), "route", e.path, "panic", p, "stack", string(debug.Stack()))
 			err = refuse(internal, "internal error in brine; see its log")
 		}
-		answered(err)
+		answered(query.MaskedError(err, s.opts.Masks))
 		if err != nil {
 			s.fail(w, r, err)
 		}

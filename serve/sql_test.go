@@ -2,12 +2,15 @@ package serve_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -308,6 +311,45 @@ func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
 	}
 	if !strings.Contains(s.log.String(), "a row cannot be read") {
 		t.Errorf("the log has %s", s.log)
+	}
+}
+
+// TestAnUnreadableRowWithAMaskedKeyIsNamedNowhere checks that neither answers nor the log nor traces have the masked key of a row that cannot
+// be read.
+func TestAnUnreadableRowWithAMaskedKeyIsNamedNowhere(t *testing.T) {
+	const secret = "W2"
+	var traced strings.Builder
+	s := newShop(t, func(o *serve.Options) {
+		o.Masks = &mask.Rules{}
+		o.Masks.Place("centre:scans", "waybill")
+		o.Masks.Key("centre:scans", "waybill")
+		o.Question = func(ctx context.Context, _, _ string) (context.Context, func(error)) {
+			return ctx, func(err error) { fmt.Fprintln(&traced, err) }
+		}
+	})
+	var key string
+	s.set(func() {
+		for i := range s.rows {
+			if r := &s.store.rows[i]; bytes.Contains(r.Row, []byte(secret)) {
+				r.Row = r.Row[:9]
+				key = rowkey.Binary(r.Row)
+			}
+		}
+	})
+	var answers strings.Builder
+	for _, w := range []*httptest.ResponseRecorder{s.ask("GET", "/api/v1/views/waybill?waybill=W2", "", "X-Request-Id", "r7"),
+		s.ask("GET", "/api/v1/views/waybill?waybill=W2", "", "Accept", "application/x-ndjson", "X-Request-Id", "r7"),
+		s.ask("GET", "/api/v1/tables/centre:scans/rows/"+url.PathEscape(key), "", "X-Request-Id", "r7"),
+		s.ask("POST", "/api/v1/sql", statement("SELECT * FROM scans LIMIT 100"), "Content-Type", jsonBody, "X-Request-Id", "r7")} {
+		fmt.Fprintln(&answers, w.Code, w.Body)
+	}
+	for place, text := range map[string]string{"answers": answers.String(), "the log": s.log.String(), "traces": traced.String()} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s: the row is named: %s", place, text)
+		}
+	}
+	if n := strings.Count(answers.String(), "#unreadable"); n != 4 || !strings.Contains(s.log.String(), "table centre:scans: row ") {
+		t.Errorf("%s; the log has %s", &answers, s.log)
 	}
 }
 

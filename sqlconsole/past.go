@@ -65,14 +65,15 @@ func (p *Plan) split() error {
 	return nil
 }
 
-// refused describes what a cell did not keep, and the index's objection to its query. It returns other errors unchanged.
+// refused describes what a cell did not keep, and the index's objection to its query. It returns other errors unchanged, except for masked
+// keys.
 func (p *Plan) refused(err error) error {
 	if fault, ok := errors.AsType[*query.Fault](err); ok && len(p.words) > 0 {
 		return wrong(p.words[0].ref.Pos, fault.Fix, "%s", fault.Msg)
 	}
 	lost, ok := errors.AsType[*query.GoneError](err)
 	if !ok {
-		return err
+		return query.MaskedError(err, p.masks.Masks)
 	}
 	name := lost.Column.String()
 	if p.masks.masksCell(p.Table, lost.Column) {

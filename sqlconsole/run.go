@@ -80,7 +80,8 @@ type Stats struct {
 	Calls          int
 }
 
-// Run answers a plan. Its error comes from a store or ctx, or is an *Error; reaching a limit is no error, unless the first row does not fit it.
+// Run answers a plan. Its error comes from a store or ctx, or is an *Error; reaching a limit is no error, unless the first row does not fit
+// it.
 func Run(ctx context.Context, s Store, p *Plan, l Limits) (*Answer, error) {
 	l.EnsureDefaults()
 	began := time.Now()
@@ -162,7 +163,8 @@ func (r *run) take(row *query.Selected) (more bool, err error) {
 	case err != nil:
 		return false, err
 	case !fits && (r.groups == nil && len(r.answer.Rows) == 0 || r.groups != nil && r.groups.added == 0):
-		return false, wrong(r.plan.Statement.Items[0].Pos, "select fewer columns", "a row of the answer has more than %s", term.Size(float64(r.limits.Held)))
+		return false, wrong(r.plan.Statement.Items[0].Pos, "select fewer columns", "a row of the answer has more than %s",
+			term.Size(float64(r.limits.Held)))
 	case !fits:
 		r.reached("the answer would have more than %s", term.Size(float64(r.limits.Held)))
 	case r.groups == nil && r.plan.Statement.Limit >= 0 && len(r.answer.Rows) >= r.plan.limit:
