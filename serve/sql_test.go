@@ -330,7 +330,7 @@ func TestAnUnreadableRowWithAMaskedKeyIsNamedNowhere(t *testing.T) {
 	var key string
 	s.set(func() {
 		for i := range s.rows {
-			if r := &s.store.rows[i]; bytes.Contains(r.Row, []byte(secret)) {
+			if r := &s.rows[i]; bytes.Contains(r.Row, []byte(secret)) {
 				r.Row = r.Row[:9]
 				key = rowkey.Binary(r.Row)
 			}

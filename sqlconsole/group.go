@@ -98,8 +98,8 @@ func (g *groups) size(v event.Value) int64 {
 // cut drops the groups after the first n.
 func (g *groups) cut(n int) { g.order = g.order[:n] }
 
-// add adds a row to its group. It returns false and adds nothing if the groups would have more than limit bytes: a value is only copied once
-// there is room for it.
+// add adds a row to its group. It returns false and adds nothing if the groups would have more than limit bytes: a value is only copied
+// once there is room for it.
 func (g *groups) add(row *query.Selected, limit int64) (fits bool) {
 	var v event.Value
 	if g.plan.group != nil {
