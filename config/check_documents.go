@@ -103,6 +103,10 @@ func (l *loader) checkAlike(c *Config) {
 			r := p.rowsOf(cmp.Or(d.Table, p.firstTable()))
 			t, x := c.Table(r.Table), c.Index(d.Index)
 			l.checkTies(p, r, d, t)
+			l.checkVersionsBeside(p, "index "+x.Name, func(other *Pipeline) bool { // without those that the table's check names
+				into := func(o Documents) bool { return o.Index == x.Name }
+				return slices.ContainsFunc(other.Documents, into) && len(other.entriesOf(t.Name)) == 0
+			})
 			if x.Every == "" && (t.keep() > 0 || r.TTL != "") && !outlived[x] {
 				outlived[x] = true
 				l.warn(join("indexes", x.Name)+".every", DocumentTTL, "rows of "+t.Name+

@@ -89,7 +89,14 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	if !p.ofCanal() {
 		return
 	}
-	if at, n := p.versionFields(); p.comesFrom(n, "$row") {
+	at, n := p.versionFields()
+	if at == "" || p.comesFrom(at, "$timestamp") {
+		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "versions are the times of records, which is when Canal published them: "+
+			"a change that is published again would win over a newer one of its row of "+t.Name,
+			"use version: binlog(file, pos) with canal_protobuf, or a time with path: $es, and ties: accept in the envelope")
+		return
+	}
+	if p.comesFrom(n, "$row") {
 		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each record counts its rows from 0, so if a row of "+
 			t.Name+" changes twice within a second, the earlier change can have the larger version", "write version: "+at)
 	}
@@ -126,13 +133,27 @@ func (p *Pipeline) sourcesOf(name string) (paths []string) {
 	switch {
 	case f == nil:
 	case !f.made:
-		paths = append(paths, strings.Join(f.path(), "."))
+		paths = append(paths, p.source(f))
 	case p.rules != nil:
 		for _, i := range p.rules.Sources(name) {
-			paths = append(paths, strings.Join(p.Fields[i].path(), "."))
+			paths = append(paths, p.source(&p.Fields[i]))
 		}
 	}
 	return paths
+}
+
+// source returns a field's path. What unwrapped rows, or their headers, hold of the envelope has the path that it has in the envelope:
+// __source_ts_ms is $source.ts_ms.
+func (p *Pipeline) source(f *Field) string {
+	path := strings.Join(f.path(), ".")
+	own, found := strings.CutPrefix(strings.TrimPrefix(path, "$header."), "__")
+	if !p.Envelope.Unwrapped || !found {
+		return path
+	}
+	if of, found := strings.CutPrefix(own, "source_"); found {
+		own = "source." + of
+	}
+	return "$" + own
 }
 
 // comesFrom reports whether a field has one of these paths, or is made by a let from one that has.
@@ -150,7 +171,7 @@ const (
 // counts holds, by form, the members of envelopes that count and start again, and when. They order nothing beyond that.
 var counts = map[event.EnvelopeForm]map[string]string{
 	event.Debezium: {"$source.pos": "in each file of the log", "$source.row": "in each event of the log"},
-	event.Canal:    {"$pos": "in each file of the log", "$row": "in each record"},
+	event.Canal:    {"$pos": "in each file of the log", "$row": "in each record", "$id": "when Canal is started again"},
 	event.Maxwell:  {"$xid": "when the server is started again", "$xoffset": "in each transaction"},
 }
 

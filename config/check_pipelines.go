@@ -357,7 +357,7 @@ func (l *loader) checkPosition(p *Pipeline, setting string) {
 			l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "this part of a log position must be "+part.want)
 		}
 	}
-	if f := p.field(in.File); f != nil && p.ofCanal() && p.Envelope.Database != "mysql" && f.path()[0] == "$file" {
+	if p.ofCanal() && p.Envelope.Database != "mysql" && p.comesFrom(in.File, "$file") {
 		l.fault(setting, VersionType, "Canal names earlier files of a MariaDB's log after it has begun another one, so later changes can have "+
 			"smaller versions", "write database: mysql in the envelope if the log is MySQL's; otherwise use a time, such as $es, as the version, "+
 			"and write ties: accept there")
@@ -378,8 +378,8 @@ func (l *loader) checkEpochs(p *Pipeline, setting string) {
 		if p.Envelope.Form == string(event.Debezium) {
 			fix = "give each server's connector a topic.prefix of its own, and name a field with path: $source.name"
 		}
-		if path := strings.Join(f.path(), "."); path == "$server" && p.ofCanal() || path == "$source.server_id" ||
-			path == "$server_id" && p.Envelope.Form == string(event.Maxwell) {
+		if p.ofCanal() && p.comesFrom(f.Name, "$server") || p.comesFrom(f.Name, "$source.server_id") ||
+			p.Envelope.Form == string(event.Maxwell) && p.comesFrom(f.Name, "$server_id") {
 			l.fault(setting+".from", VersionType, "field "+f.Name+" names the server where a change was first made; a replica's log holds changes "+
 				"of its source too, but at positions of its own", fix)
 		}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"brine/rowkey"
@@ -265,18 +264,23 @@ func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
 				fmt.Sprintf("pipeline %s writes cells that would expire at once or never, because %s", p.Name, what), fix+", or remove the ttl")
 		}
 	}
-	for _, r := range writers(p.config, t.Name) {
-		if other := r.pipeline.position(); r.pipeline != p && p.position() != nil && other == nil && r.pipeline.Version != "" {
+	l.checkVersionsBeside(p, "table "+t.Name, func(other *Pipeline) bool { return len(other.entriesOf(t.Name)) > 0 })
+}
+
+// checkVersionsBeside refuses versions that cannot be compared with those of another pipeline that writes the same. It names one such
+// pipeline, at the versions that are not times.
+func (l *loader) checkVersionsBeside(p *Pipeline, what string, writes func(other *Pipeline) bool) {
+	mine := p.versionsAre()
+	for _, other := range p.config.Pipelines {
+		theirs := other.versionsAre()
+		switch {
+		case other == p, !writes(other), mine == theirs, mine == "", theirs == "", mine == versionTimes:
+		case theirs == versionTimes, p.Name < other.Name:
 			l.fault(join("pipelines", p.Name)+".version", VersionType,
-				fmt.Sprintf("its versions are positions in a log, but those of pipeline %s, which also writes %s, are not: they cannot be compared",
-					r.pipeline.Name, t.Name),
-				"use the same kind of version in both, or give each its own table")
-		}
-		if _, other := r.pipeline.versionFields(); r.pipeline != p && n != "" && other == "" && !strings.HasPrefix(r.pipeline.Version, "seq") {
-			l.fault(join("pipelines", p.Name)+".version", VersionType,
-				fmt.Sprintf("its versions are 1000 times those of pipeline %s, which also writes %s, so the other's changes would never win",
-					r.pipeline.Name, t.Name),
-				"use the same kind of version in both, or give each its own table")
+				fmt.Sprintf("its versions are %s, but those of pipeline %s, which also writes %s, are %s: they cannot be compared", mine, other.Name,
+					what, theirs),
+				"use the same kind of version in both, or let each write its own")
+			return
 		}
 	}
 }

@@ -439,6 +439,30 @@ func (c *Config) Versions(t *Table) VersionKind {
 	return Milliseconds
 }
 
+// versionTimes are the versions of most pipelines: milliseconds since 1970, of a field or of the record itself.
+const versionTimes = "times"
+
+// versionsAre returns in words what versions are; empty if the configuration is wrong about it. Those of different kinds cannot be compared.
+func (p *Pipeline) versionsAre() string {
+	at, n := p.versionFields()
+	f := p.field(at)
+	switch in := p.position(); {
+	case in != nil && in.LSN != "":
+		return "log sequence numbers"
+	case in != nil:
+		return "positions in a binlog"
+	case at == "":
+		return versionTimes
+	case f == nil || f.eventType() == 0:
+		return ""
+	case n != "":
+		return "times with a count"
+	case f.eventType() == event.Int:
+		return "whole numbers"
+	}
+	return versionTimes
+}
+
 // untimed returns why the pipeline's versions are not milliseconds since 1970, and the fix, or "" if they are.
 func (p *Pipeline) untimed() (what, fix string) {
 	at, n := p.versionFields()

@@ -55,7 +55,7 @@ func (b *Builder) all(rec *Record, batch *Batch) *Error {
 		return err
 	}
 	switch imaged := b.decoder.images.before != nil || b.decoder.envelope != nil; {
-	case imaged && len(rec.Value) == 0:
+	case imaged && rec.Value == nil:
 		n := len(b.decoder.schema.Fields)
 		batch.Events = append(batch.Events,
 			Event{Record: rec, Values: b.values[:n:n], Version: max(0, rec.Timestamp), LeftOut: Tombstone})

@@ -30,11 +30,23 @@ var schema = event.Schema{
 }
 
 func decode(s event.Schema, value string, timestamp int64) (event.Event, error) {
+	return decodeRecord(s, &event.Record{Value: []byte(value), Timestamp: timestamp})
+}
+
+func decodeRecord(s event.Schema, rec *event.Record) (event.Event, error) {
 	var b event.Batch
-	if err := event.NewDecoder(s).Decode(&event.Record{Value: []byte(value), Timestamp: timestamp}, &b); err != nil {
+	if err := event.NewDecoder(s).Decode(rec, &b); err != nil {
 		return event.Event{}, err
 	}
 	return b.Events[0], nil
+}
+
+// valueOf returns the value of a record; empty: it has none.
+func valueOf(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return []byte(text)
 }
 
 // show prints the fields that are not null.

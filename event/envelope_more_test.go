@@ -30,7 +30,7 @@ func TestMaxwell(t *testing.T) {
 		{"another kind", `{"type":"upsert","ts":1}`, `undecodable: field type: unknown kind of change: "upsert"`},
 		{"no row", `{"type":"insert","ts":1}`, `missing_field: field data: a change of this kind must have the row here`},
 	} {
-		if got := said(t, rows, &event.Record{Value: []byte(c.in), Timestamp: 1000}); got != c.want {
+		if got := said(t, rows, &event.Record{Value: valueOf(c.in), Timestamp: 1000}); got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -136,7 +136,7 @@ func TestDebezium(t *testing.T) {
 				if c.in == "" && in != "" {
 					in = `{"schema":null,"payload":null}`
 				}
-				if got := said(t, c.schema, &event.Record{Value: []byte(in), Timestamp: 1000}); got != c.want {
+				if got := said(t, c.schema, &event.Record{Value: valueOf(in), Timestamp: 1000}); got != c.want {
 					t.Errorf("%s\ngot  %s\nwant %s", in, got, c.want)
 				}
 			}

@@ -65,7 +65,7 @@ func TestImages(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if ev, err := decode(c.schema, c.in, 1000); err != nil {
+			if ev, err := decodeRecord(c.schema, &event.Record{Value: valueOf(c.in), Timestamp: 1000}); err != nil {
 				got = err.Error()
 			} else {
 				got = show(c.schema, ev)

@@ -186,3 +186,22 @@ func TestExpressionsOfDeletesThatHoldOnlyTheKey(t *testing.T) {
 		}
 	}
 }
+
+// An empty value is a publisher's fault. A tombstone has none.
+func TestEmptyValueIsNotATombstone(t *testing.T) {
+	fields := []event.Field{{Name: "id", Type: event.Int}}
+	plain := event.Schema{Version: -1, Fields: fields}
+	for name, s := range map[string]event.Schema{
+		"plain":     plain,
+		"images":    {Version: -1, Fields: fields, Images: event.Images{Before: []string{"before"}}},
+		"debezium":  (&event.Envelope{Form: event.Debezium}).Wrap(plain),
+		"unwrapped": (&event.Envelope{Form: event.Debezium, Unwrapped: true}).Wrap(plain),
+		"canal":     (&event.Envelope{Form: event.Canal}).Wrap(plain),
+		"packets":   (&event.Envelope{Form: event.CanalProtobuf}).Wrap(plain),
+		"maxwell":   (&event.Envelope{Form: event.Maxwell}).Wrap(plain),
+	} {
+		if got := said(t, s, &event.Record{Value: []byte{}, Timestamp: 1000}); !strings.HasPrefix(got, "undecodable: ") {
+			t.Errorf("%s: an empty value: %s", name, got)
+		}
+	}
+}
