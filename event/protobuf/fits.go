@@ -153,6 +153,8 @@ func takers(fd protoreflect.FieldDescriptor, part bool, f event.Field) []event.T
 		return append(slices.Clone(times), event.Text)
 	case duration:
 		return []event.Type{event.Float, event.Text}
+	case decimal:
+		return withText([]event.Type{event.Decimal, event.Float}, f)
 	case wrapper:
 		kind = fd.Message().Fields().ByNumber(1).Kind()
 	}
@@ -173,8 +175,13 @@ func takers(fd protoreflect.FieldDescriptor, part bool, f event.Field) []event.T
 	default:
 		takes = append([]event.Type{event.Int, event.Float, event.Decimal}, times...)
 	}
+	return withText(takes, f)
+}
+
+// withText adds text to types that accept a number if the field takes numbers as texts.
+func withText(takes []event.Type, f event.Field) []event.Type {
 	if f.Numbers {
-		takes = append(takes, event.Text)
+		return append(takes, event.Text)
 	}
 	return takes
 }
@@ -240,6 +247,8 @@ func declared(fd protoreflect.FieldDescriptor) event.Type {
 			return event.Date
 		case duration:
 			return event.Float
+		case decimal:
+			return event.Decimal
 		case wrapper:
 			kind = fd.Message().Fields().ByNumber(1).Kind()
 		default:

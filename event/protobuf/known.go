@@ -20,12 +20,14 @@ const (
 	duration
 	wrapper
 	date
+	decimal
 )
 
 var wellKnownTypes = map[protoreflect.FullName]wellKnown{
 	"google.protobuf.Timestamp":   timestamp,
 	"google.protobuf.Duration":    duration,
 	"google.type.Date":            date,
+	"confluent.type.Decimal":      decimal,
 	"google.protobuf.DoubleValue": wrapper, "google.protobuf.FloatValue": wrapper,
 	"google.protobuf.Int64Value": wrapper, "google.protobuf.UInt64Value": wrapper,
 	"google.protobuf.Int32Value": wrapper, "google.protobuf.UInt32Value": wrapper,
@@ -37,6 +39,7 @@ var shapes = map[wellKnown][]protoreflect.Kind{
 	timestamp: {protoreflect.Int64Kind, protoreflect.Int32Kind},
 	duration:  {protoreflect.Int64Kind, protoreflect.Int32Kind},
 	date:      {protoreflect.Int32Kind, protoreflect.Int32Kind, protoreflect.Int32Kind},
+	decimal:   {protoreflect.BytesKind, protoreflect.Uint32Kind, protoreflect.Int32Kind}, // value, precision, scale
 }
 
 // wellKnownType returns which of them a message is, or 0: another message may have the name of one.
@@ -115,6 +118,8 @@ func (f *field) setAnyKnown(b *event.Builder) *event.Error {
 		return f.setDate(int32(values[0].bits), int32(values[1].bits), int32(values[2].bits), b)
 	case duration:
 		return f.setDuration(int64(values[0].bits), int32(values[1].bits), b)
+	case decimal:
+		return f.setDecimal(values[0].bytes, int32(values[2].bits), b)
 	}
 	return f.setTimestamp(int64(values[0].bits), int32(values[1].bits), b)
 }
@@ -199,4 +204,12 @@ func (f *field) setDate(year, month, day int32, b *event.Builder) *event.Error {
 		return b.Time(n, t.Unix()/86400, event.Days)
 	}
 	return n.Wrong("a date")
+}
+
+// setDecimal sets unscaled × 10^-scale, where unscaled is a big-endian two's complement, as Kafka Connect writes it.
+func (f *field) setDecimal(unscaled []byte, scale int32, b *event.Builder) *event.Error {
+	if len(unscaled) == 0 {
+		return &event.Error{Reason: event.WrongType, Field: f.node.Path(), Detail: "a decimal without digits"}
+	}
+	return b.Decimal(f.node, unscaled, int(scale))
 }
