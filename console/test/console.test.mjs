@@ -2102,7 +2102,7 @@ shows("a table's growth is drawn, as long as it is known", async (t) => {
 });
 
 // What a spreadsheet would take for a formula. Numbers are numbers, and an array or an object begins with a bracket.
-const formulas = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1"];
+const formulas = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1+1", "＋1", "－1", "＠SUM(1)"];
 
 test("no cell of a CSV file is a formula, and numbers stay numbers, in each file that is downloaded", async () => {
   const [{ output: [{ code }] }] = await build({

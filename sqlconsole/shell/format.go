@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"brine/event"
 	"brine/internal/term"
@@ -132,7 +133,7 @@ func printCSV(out io.Writer, a *sqlconsole.Answer) error {
 
 // unformula makes a spreadsheet show a text instead of evaluating it.
 func unformula(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
 		return "'" + s
 	}
 	return s

@@ -1,7 +1,7 @@
 /** A cell of CSV. What a spreadsheet would take for a formula is led by an apostrophe. */
 export function cell(value: unknown): string {
   let text = value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
-  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
+  if (typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(text)) text = "'" + text;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
