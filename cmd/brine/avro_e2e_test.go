@@ -50,20 +50,45 @@ func newSchemaRegistry(t *testing.T) *schemaRegistry {
 	return r
 }
 
-// version returns the nth version of the schema. It always has the fields of a scan, in varying order and with varying other fields, a
-// weight that is widened now and then, and an `at` in milliseconds or microseconds.
+// widths are the types of the weight, each wider than the one before.
+var widths = [...]string{"int", "long", "float", "double"}
+
+// widthOf returns the type that the weight has in the nth version. In 500 versions it is widened to the widest.
+func widthOf(n int) string { return widths[n/125%len(widths)] }
+
+// weightOf returns the weight of the nth version's scans, which no narrower type could hold.
+func weightOf(n int) any {
+	switch widthOf(n) {
+	case "int":
+		return int32(n)
+	case "long":
+		return int64(n) + 1<<40
+	case "float":
+		return float32(n) + 0.5
+	}
+	return float64(n) + 0.1
+}
+
+// courierless reports whether the nth version has no courier: it is removed and added back again and again.
+func courierless(n int) bool { return n%10 == 4 || n%10 == 5 }
+
+// version returns the nth version of the schema. It has the fields of a scan, in varying order and at times without the courier, with
+// varying other fields, a weight that is widened now and then, and an `at` in milliseconds or microseconds.
 func (r *schemaRegistry) version(t *testing.T, n int) (id int, s *avro.Schema) {
 	t.Helper()
 	fields := []string{
 		`{"name":"waybill","type":"string"}`, `{"name":"action","type":{"type":"enum","name":"Action","symbols":["DEPART","ARRIVE","CANCEL"]}}`,
-		`{"name":"station","type":["null","string"]}`, `{"name":"courier","type":["null","string"],"default":null}`,
+		`{"name":"station","type":["null","string"]}`,
 		[]string{`{"name":"at","type":{"type":"long","logicalType":"timestamp-millis"}}`,
 			`{"name":"at","type":{"type":"long","logicalType":"timestamp-micros"}}`}[n%2],
 	}
 	if n%3 == 0 {
 		fields = append(fields, fmt.Sprintf(`{"name":"added%d","type":{"type":"array","items":"int"},"default":[]}`, n))
 	}
-	fields = append(fields, fmt.Sprintf(`{"name":"weight","type":%q,"doc":"version %d"}`, []string{"int", "long", "float", "double"}[n/250%4], n))
+	if !courierless(n) {
+		fields = append(fields, `{"name":"courier","type":["null","string"],"default":null}`)
+	}
+	fields = append(fields, fmt.Sprintf(`{"name":"weight","type":%q,"doc":"version %d"}`, widthOf(n), n))
 	shift := n % len(fields)
 	fields = slices.Concat(fields[shift:], fields[:shift])
 	text := `{"type":"record","name":"Scan","namespace":"courier","fields":[` + strings.Join(fields, ",") + `]}`
@@ -75,18 +100,31 @@ func (r *schemaRegistry) version(t *testing.T, n int) (id int, s *avro.Schema) {
 	return id, r.seen[id]
 }
 
-// framed encodes a scan as a registry's serializer does.
-func framed(t *testing.T, id int, s *avro.Schema, n int, scan []byte) []byte {
+// scanOf is a scan with what the nth version of the schema says of it.
+type scanOf struct {
+	Waybill string  `json:"waybill"`
+	Action  string  `json:"action"`
+	At      int64   `json:"at"`
+	Station *string `json:"station,omitempty"`
+	Courier *string `json:"courier,omitempty"`
+	Weight  any     `json:"weight"`
+}
+
+func newScanOf(t *testing.T, n int, scan []byte) (v scanOf) {
 	t.Helper()
-	var v struct {
-		Waybill, Action string
-		Station         *string
-		Courier         *string
-		At              int64
-	}
 	if err := json.Unmarshal(scan, &v); err != nil {
 		t.Fatal(err)
 	}
+	if v.Weight = weightOf(n); courierless(n) {
+		v.Courier = nil
+	}
+	return v
+}
+
+// framed encodes a scan as a registry's serializer does.
+func framed(t *testing.T, id int, s *avro.Schema, n int, scan []byte) []byte {
+	t.Helper()
+	v := newScanOf(t, n, scan)
 	orNil := func(s *string) any {
 		if s == nil {
 			return nil
@@ -98,25 +136,78 @@ func framed(t *testing.T, id int, s *avro.Schema, n int, scan []byte) []byte {
 		at = at*1000 + 7
 	}
 	value, err := s.AppendEncode([]byte{0, 0, 0, byte(id >> 8), byte(id)}, map[string]any{"waybill": v.Waybill, "action": v.Action,
-		"station": orNil(v.Station), "courier": orNil(v.Courier), "at": at, "weight": n, fmt.Sprintf("added%d", n): []int{n}})
+		"station": orNil(v.Station), "courier": orNil(v.Courier), "at": at, "weight": v.Weight, fmt.Sprintf("added%d", n): []int{n}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return value
 }
 
+// weighed declares the weight of scans, and writes it.
+func (j *job) weighed() {
+	j.t.Helper()
+	j.replace("      courier: text\n", "      courier: text\n      weight: float\n")
+	j.replace(`"e:c": courier }`, `"e:c": courier, "e:w": weight }`)
+}
+
+// weighedScans returns the table that a calm run makes of the scans in JSON, the ith of the version that versionOf returns.
+func weighedScans(t *testing.T, scans [][]byte, versionOf func(i int) int) contents {
+	t.Helper()
+	var texts [][]byte
+	cells := 0
+	for i, scan := range scans {
+		v := newScanOf(t, versionOf(i), scan)
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+		for _, has := range []bool{true, v.Station != nil, v.Courier != nil, true} {
+			if has {
+				cells++
+			}
+		}
+	}
+	j := newJob(t, embeddedStack(t))
+	j.weighed()
+	j.publish(slices.Values(texts))
+	j.must("run", "-q", "-c", j.file, "--until-end")
+	table := scanTable(t, j.hbase, j.table)
+	if table.rows != len(scans) || table.cells != cells {
+		t.Fatalf("a calm run of %d scans, with values for %d cells, made %v", len(scans), cells, table)
+	}
+	return table
+}
+
+// neverStopped checks that no partition has waited or halted, and that there are no dead letters.
+func (p *process) neverStopped(after string) {
+	p.t.Helper()
+	for _, name := range []string{"brine_ingest_waits_total", "brine_ingest_halts_total", "brine_ingest_dead_letters_total"} {
+		if n := p.metric(name); n != 0 {
+			p.t.Errorf("after %s, %s is %v:\n%s", after, name, n, &p.log)
+		}
+	}
+}
+
 // TestAvroSchemasChange runs a thousand versions of a schema while events flow. The registry is away in the middle of it, and again while
-// brine starts. Only what must wait stops, nothing is lost, and the table is cell for cell what a calm run makes of JSON.
+// brine starts. Only what must wait stops, nothing is lost, and the table is cell for cell what a calm run makes of JSON: of the courier,
+// which is removed and added back, and of the weight, which is widened, too.
 func TestAvroSchemasChange(t *testing.T) {
 	t.Parallel()
 	const versions, each = 1000, 2
 	scans := slices.Collect(first(sample.Scans(), (versions+1)*each))
-	want := undisturbed(t, slices.Values(scans))
+	want := weighedScans(t, scans, func(i int) int {
+		if i >= versions*each {
+			return i - versions*each // those after the restart
+		}
+		return i / each
+	})
 
 	registry := newSchemaRegistry(t)
 	j := newJob(t, embeddedStack(t))
 	registry.subject = j.topic + "-value"
 	cache := filepath.Join(t.TempDir(), "schemas")
+	j.weighed()
 	j.replace("format: json", "format: avro")
 	j.replace("hbase:\n", fmt.Sprintf("registry: { url: %q, cache: %q }\nhbase:\n", registry.URL(), cache))
 	j.replace("    write: {", "    read: { max_pause: 200ms }\n    write: {")
@@ -136,8 +227,11 @@ func TestAvroSchemasChange(t *testing.T) {
 		sent += len(records)
 	}
 	p := j.begin()
-	send(0, versions/2)
+	for n := 0; n < versions/2; n += 50 {
+		send(n, n+50)
+	}
 	p.until("scans.rows", sent)
+	p.neverStopped(fmt.Sprintf("%d versions", versions/2))
 
 	registry.away.Store(true)
 	send(versions/2, versions)
@@ -148,6 +242,9 @@ func TestAvroSchemasChange(t *testing.T) {
 	settled := p.settled("scans.rows")
 	registry.away.Store(false)
 	p.until("scans.rows", sent)
+	if waits, halts := p.metric("brine_ingest_waits_total"), p.metric("brine_ingest_halts_total"); waits == 0 || halts != 0 {
+		t.Errorf("because of the outage, partitions waited %v times and halted %v times", waits, halts)
+	}
 	t.Logf("%d events of %d versions; %d were settled while the registry was away; it was asked %d times", sent, versions, settled, registry.asked.Load())
 	p.stop()
 	for n := range versions {
