@@ -442,7 +442,7 @@ func (c *Config) Versions(t *Table) VersionKind {
 // versionTimes are the versions of most pipelines: milliseconds since 1970, of a field or of the record itself.
 const versionTimes = "times"
 
-// versionsAre returns in words what versions are; empty if the configuration is wrong about it. Those of different kinds cannot be compared.
+// versionsAre returns in words what versions are, or "" if the configuration is wrong about it. Different ones cannot be compared.
 func (p *Pipeline) versionsAre() string {
 	at, n := p.versionFields()
 	f := p.field(at)

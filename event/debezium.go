@@ -75,9 +75,9 @@ func (e *envelope) recall(b *Builder) {
 // knows reports whether the event has a column, and its value.
 func (b *Builder) knows(n *Node) bool { return n != nil && b.Has(n) && !slices.Contains(b.lacking, n) }
 
-// complete handles columns that the database did not send and recall did not find, and rejects a before-image that lacks what must be known.
-// An update of the primary key comes as a delete and a create, so a created row may lack columns too; what they hold is not known under its
-// key.
+// complete handles columns that the database did not send and recall did not find, and rejects a before-image that lacks what must be
+// known. An update of the primary key comes as a delete and a create, so a created row may lack columns too; what they hold is not known
+// under its key.
 func (e *envelope) complete(b *Builder, created bool) *Error {
 	i := &e.decoder.images
 	for _, m := range b.lacking {

@@ -1,8 +1,9 @@
 // Package read compares the reads of our HBase client with those of HBase's own: bench/read/client with bench/java/Reads.java. Each is a
 // separate process, against a real HBase that belongs to this run alone. `make bench-read` runs it.
 //
-// Both get the same number of random rows with few callers and with many, and scan the whole table in each round, in alternating order, from
-// a table of 16 regions that our client has loaded. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 if any is short.
+// Both get the same number of random rows with few callers and with many, and scan the whole table in each round, in alternating order,
+// from a table of 16 regions that our client has loaded. It ends with one line per target, `name value target ok|short|undecided`, and
+// exits with 1 if any is short.
 package read
 
 import (

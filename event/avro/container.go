@@ -48,7 +48,7 @@ func ReadContainer(from io.Reader, most int) (*Container, error) {
 	case err != nil:
 		return nil, fmt.Errorf("its header cannot be read: %w", err)
 	}
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // it closes the codecs, whose errors change nothing that was read
 	header.N = math.MaxInt64
 	out := &Container{Schema: string(r.Metadata()["avro.schema"])}
 	if s, err := Parse(out.Schema); err != nil {
