@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -252,20 +253,23 @@ var seeds = []string{
 // FuzzProtobuf checks that any bytes are read without a panic, and as dynamicpb reads them.
 func FuzzProtobuf(f *testing.F) {
 	m := order(f)
-	fields := declare(f, compared)
-	for _, s := range seeds {
+	fields, alone := declare(f, compared), readersOf(f, m)
+	for _, s := range slices.Concat(seeds, exactSeeds) {
 		f.Add(encode(f, m, s))
 	}
-	f.Fuzz(func(t *testing.T, in []byte) { agree(t, m, fields, in) })
+	f.Fuzz(func(t *testing.T, in []byte) {
+		agree(t, m, fields, in)
+		agreeAlone(t, m, alone, in)
+	})
 }
 
 // TestRandomMessages reads messages that are assembled from others, cut and changed.
 func TestRandomMessages(t *testing.T) {
 	m := order(t)
-	fields := declare(t, compared)
+	fields, alone := declare(t, compared), readersOf(t, m)
 	random := rand.New(rand.NewPCG(1, 2))
 	var parts [][]byte
-	for _, s := range seeds {
+	for _, s := range slices.Concat(seeds, exactSeeds) {
 		parts = append(parts, encode(t, m, s))
 	}
 	for range 3000 {
@@ -282,5 +286,11 @@ func TestRandomMessages(t *testing.T) {
 			in = in[:random.IntN(len(in)+1)]
 		}
 		agree(t, m, fields, in)
+		agreeAlone(t, m, alone, in)
+	}
+	for _, r := range alone {
+		if r.taken == 0 {
+			t.Errorf("no message had a %s that is %s", strings.Join(r.field.Keys(), "."), r.field.Type)
+		}
 	}
 }

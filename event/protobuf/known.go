@@ -2,7 +2,6 @@ package protobuf
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 
@@ -136,7 +135,8 @@ func (f *field) setTimestamp(s int64, ns int32, b *event.Builder) *event.Error {
 		return &event.Error{Reason: event.WrongType, Field: n.Path(),
 			Detail: fmt.Sprintf("%d s and %d ns is not a time in the years 1 to 9999", s, ns)}
 	}
-	const nanoseconds = math.MaxInt64/1_000_000_000 - 1 // that fit in 64 bits as nanoseconds
+	nanoseconds := s*1_000_000_000 + int64(ns)
+	exact := s >= -9_223_372_037 && s <= 9_223_372_036 && (nanoseconds >= 0) == (s >= 0) // they fit 64 bits
 	switch {
 	case n.Type() == event.Text:
 		return b.Text(n, b.Keep(appendTime(nil, s, ns)))
@@ -144,10 +144,12 @@ func (f *field) setTimestamp(s int64, ns int32, b *event.Builder) *event.Error {
 		return b.Time(n, s*1_000+int64(ns/1_000_000), event.Milliseconds)
 	case !n.Type().TakesTimes():
 		return n.Wrong("a time")
-	case s > nanoseconds || s < -nanoseconds:
-		return b.Time(n, s*1_000_000+int64(ns/1000), event.Microseconds)
+	case exact:
+		return b.Time(n, nanoseconds, event.Nanoseconds)
+	case n.Type() == event.TimeNS:
+		return &event.Error{Reason: event.WrongType, Field: n.Path(), Detail: "the time does not fit 64 bits of nanoseconds"}
 	}
-	return b.Time(n, s*1_000_000_000+int64(ns), event.Nanoseconds)
+	return b.Time(n, s*1_000_000+int64(ns/1000), event.Microseconds)
 }
 
 // appendTime appends a time as Protobuf's JSON writes it: with a fraction of 0, 3, 6 or 9 digits.

@@ -86,6 +86,11 @@ func show(v event.Value) string {
 		return fmt.Sprint(v.Float())
 	case event.Bool:
 		return fmt.Sprint(v.Bool())
+	case event.Decimal:
+		text, _ := v.Textual()
+		return text
+	case event.Bytes:
+		return fmt.Sprintf("%x", v.Text())
 	case 0:
 		return "-"
 	}
