@@ -36,6 +36,9 @@ type Follower struct {
 }
 
 // Run follows from the groups' current positions until ctx is done. It returns an error if it cannot determine those positions.
+//
+// It verifies a new partition from its beginning, and also one whose group has gone back: its topic may have been recreated, and then what
+// was verified is not what is there now.
 func (f *Follower) Run(ctx context.Context) error {
 	at, err := f.committed(ctx)
 	if err != nil {
@@ -74,8 +77,8 @@ func (f *Follower) round(ctx context.Context, at []map[int]int64) ([]map[int]int
 		if maps.Equal(at[i], next[i]) {
 			continue
 		}
-		for partition := range next[i] {
-			if _, known := at[i][partition]; !known { // it is new, and is verified from its beginning
+		for partition, now := range next[i] {
+			if was, known := at[i][partition]; !known || now < was { // verified from its beginning; see Run
 				at[i][partition] = 0
 			}
 		}
