@@ -2105,11 +2105,7 @@ shows("a table's growth is drawn, as long as it is known", async (t) => {
 const formulas = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1+1", "＋1", "－1", "＠SUM(1)"];
 
 test("no cell of a CSV file is a formula, and numbers stay numbers, in each file that is downloaded", async () => {
-  const [{ output: [{ code }] }] = await build({
-    configFile: false, logLevel: "error",
-    build: { write: false, lib: { entry: fileURLToPath(new URL("../src/lib/csv.ts", import.meta.url)), formats: ["es"] } },
-  });
-  const { csv } = await import("data:text/javascript," + encodeURIComponent(code));
+  const { csv } = await moduleOf("csv.ts");
   for (const formula of formulas) {
     const quoted = `'${formula}`.includes("\r") ? `"'${formula}"` : `'${formula}`;
     assert.equal(csv([formula], [[formula]]), `${quoted}\r\n${quoted}\r\n`, JSON.stringify(formula));
@@ -2153,6 +2149,59 @@ shows("formulas in an answer of SQL, and in what came of a job, are texts in the
   await page.locator("[aria-label=finding]").first().waitFor();
   assert.equal(await saved(() => page.click("[aria-label=finding] >> text=Download CSV")),
     "\ufeffrow,records,found\r\n" + formulas.map((one) => `${cell("'" + one)},"'${one}\nb",-7\r\n`).join(""));
+});
+
+/** What a module of the console exports. */
+async function moduleOf(file) {
+  const [{ output: [{ code }] }] = await build({
+    configFile: false, logLevel: "error", build: { write: false, lib: { entry: fileURLToPath(new URL(`../src/lib/${file}`, import.meta.url)), formats: ["es"] } },
+  });
+  return import("data:text/javascript," + encodeURIComponent(code));
+}
+
+test("whole numbers of any size are read and written as they are", async () => {
+  const { parseJSON, jsonText } = await moduleOf("json.ts");
+  for (const [text, value] of [
+    ["9007199254740991", 9007199254740991], ["9007199254740993", 9007199254740993n], ["-9223372036854775808", -9223372036854775808n],
+    ["[1234567890123456789,-9007199254740991]", [1234567890123456789n, -9007199254740991]],
+    ['{"a":{"b":[18446744073709551615,"1234567890123456789",null]}}', { a: { b: [18446744073709551615n, "1234567890123456789", null] } }],
+    [String.raw`["\\\"1234567890123456789","\\",1234567890123456789]`, ['\\"1234567890123456789', "\\", 1234567890123456789n]],
+    [String.raw`{"\"1234567890123456789":1,"__proto__":1234567890123456789}`, JSON.parse(String.raw`{"\"1234567890123456789":1,"__proto__":0}`, (k, v) => k === "__proto__" ? 1234567890123456789n : v)],
+  ]) {
+    assert.deepEqual(parseJSON(text), value, text);
+    assert.equal(jsonText(value), text);
+  }
+  for (const text of ["0.12345678901234567890", "1.2345678901234567e+30", "-1234567890123456.5", "1234567890123456789e2"]) {
+    assert.equal(parseJSON(text), JSON.parse(text), text);
+  }
+  for (const wrong of ["12345678901234567 ", "01234567890123456789", '"1234567890123456', "[1234567890123456789"]) {
+    if (wrong.endsWith(" ")) assert.equal(parseJSON(wrong), 12345678901234567n);
+    else assert.throws(() => parseJSON(wrong), SyntaxError, wrong);
+  }
+  assert.equal(jsonText(undefined), undefined);
+  assert.equal(jsonText({ a: undefined, b: '5 "-12"' }), JSON.stringify({ b: '5 "-12"' }));
+});
+
+shows("whole numbers beyond 2^53 and small fractions are shown, linked and downloaded with all their digits", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/sql");
+  const answer = `{"columns":[{"name":"_key","type":"text"},{"name":"id","type":"int"},{"name":"share","type":"float"},{"name":"doc","type":"json"},{"name":"_time(e:s)","type":"int"}],
+    "rows":[["k",1234567890123456789,0.0004,{"id":1234567890123456789},9007199254740993],["l",-9223372036854775808,12345.678901,[1e-9],7]],
+    "stats":{"hbase_ms":1,"total_ms":1,"rows_read":2,"rows_returned":2,"regions":1}}`;
+  await page.route("**/api/v1/sql", (route) => route.request().method() !== "POST" ? route.continue() : route.fulfill({ contentType: "application/json", body: answer }));
+  await page.fill("input[aria-describedby=why]", "a look");
+  await page.fill("textarea", "SELECT _key, id, share, doc, _time(e:s) FROM logistics:scans");
+  await page.click("button.main");
+  await page.locator("td:text-is('k')").waitFor();
+  assert.deepEqual(await page.locator("tbody tr").first().locator("td").allInnerTexts(),
+    ["k", "1,234,567,890,123,456,789", "0.0004", '{"id":1234567890123456789}', "9,007,199,254,740,993", "Find its record…"]);
+  assert.deepEqual((await page.locator("tbody tr >> nth=1").locator("td").allInnerTexts()).slice(1, 4), ["-9,223,372,036,854,775,808", "12,345.678901", "[1e-9]"]);
+  assert.deepEqual(await page.locator("tbody td.number").count(), 6);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.click("text=Download CSV")]);
+  assert.equal(await readFile(await file.path(), "utf8"), "\ufeff_key,id,share,doc,_time(e:s)\r\n" +
+    'k,1234567890123456789,0.0004,"{""id"":1234567890123456789}",9007199254740993\r\nl,-9223372036854775808,12345.678901,[1e-9],7\r\n');
+  await page.click("tbody tr >> nth=0 >> text=Find its record");
+  await page.locator("[name=version]").waitFor();
+  assert.equal(await page.inputValue("[name=version]"), "9007199254740993");
 });
 
 test("a value that changes between the first render and its effects is not lost", async (t) => {

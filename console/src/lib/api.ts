@@ -1,4 +1,5 @@
 // What the console knows of brine: the HTTP API, and nothing else.
+import { jsonText, parseJSON } from "./json";
 
 /** Why there is no answer (RFC 9457). */
 export interface Problem {
@@ -21,12 +22,12 @@ export class Fault extends Error {
   get kind(): string { return this.problem.type.split("#")[1] ?? ""; }
 }
 
-export type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
+export type Value = string | number | bigint | boolean | null | Value[] | { [name: string]: Value };
 
 export interface Row {
   row: string;
-  version: number;
-  state_version?: number;
+  version: number | bigint;
+  state_version?: number | bigint;
   state?: string;
   fields: Record<string, Value>;
 }
@@ -45,7 +46,7 @@ export interface RefusedSignIn { status: number; detail: string; request_id?: st
 /** An OpenID provider, and where a browser goes to sign in by it. */
 export interface Company { name: string; path: string }
 export interface Command {
-  id: string; command: string; row: string; to: string; version: number; state: string; detail?: string; token?: string;
+  id: string; command: string; row: string; to: string; version: number | bigint; state: string; detail?: string; token?: string;
 }
 
 export interface Asked {
@@ -88,7 +89,7 @@ async function sent<T>(path: string, asked: Asked, read: (response: Response) =>
   if (asked.body !== undefined) headers["Content-Type"] = "application/json";
   if (asked.reason) headers["Brine-Reason"] = headerText(asked.reason);
   const init: RequestInit = { method, headers, credentials: "same-origin" };
-  if (asked.body !== undefined) init.body = JSON.stringify(asked.body);
+  if (asked.body !== undefined) init.body = jsonText(asked.body)!;
   if (asked.signal) init.signal = asked.signal;
   const again = asked.again ?? method === "GET";
   for (let n = 1; ; n++) {
@@ -112,7 +113,7 @@ async function faultOf(response: Response): Promise<Fault> {
   const after = Number(response.headers.get("Retry-After")) || 0;
   const problem: Problem = { type: "", title: response.statusText, status: response.status, detail: "" };
   try {
-    const given = await response.json() as Partial<Problem> | null;
+    const given = await jsonOf<Partial<Problem> | null>(response);
     for (const name of ["type", "title", "detail", "request_id"] as const) if (typeof given?.[name] === "string") problem[name] = given[name];
     if (Array.isArray(given?.errors)) problem.errors = given.errors;
     if (given?.current) problem.current = given.current;
@@ -120,8 +121,11 @@ async function faultOf(response: Response): Promise<Fault> {
   return new Fault(problem, after);
 }
 
+/** The JSON of an answer. */
+export async function jsonOf<T>(response: Response): Promise<T> { return parseJSON(await response.text()) as T; }
+
 export async function ask<T>(path: string, asked: Asked = {}): Promise<T> {
-  return sent(path, asked, async (response) => await response.json() as T);
+  return sent(path, asked, jsonOf<T>);
 }
 
 /** A path with parameters; those without a value are left out. */
@@ -150,11 +154,11 @@ export async function watch<T>(path: string, reason: string | undefined, on: Wat
       failed = 0;
       for await (const event of events(response, signal)) {
         if (event.name === "page" || event.name === "state") {
-          on.page(JSON.parse(event.data) as T);
+          on.page(parseJSON(event.data) as T);
           last = event.id;
         } else if (event.name === "problem") {
           last = "";
-          on.stale(new Fault(JSON.parse(event.data) as Problem));
+          on.stale(new Fault(parseJSON(event.data) as Problem));
         }
       }
     } catch (err) {
@@ -212,7 +216,7 @@ export async function give(table: Table, row: Row, name: string, fields: Record<
   if (Object.keys(fields).length > 0) asked.body = { fields };
   const accepted = await send(`${path}/commands/${encodeURIComponent(name)}`, asked);
   const location = accepted.headers.get("Location") ?? "";
-  let command = await accepted.json() as Command;
+  let command = await jsonOf<Command>(accepted);
   for (let n = 0; !command.token && command.state === "accepted" && n < 40; n++) {
     await pause(50 + 25 * n);
     command = await ask<Command>(location);
@@ -222,7 +226,7 @@ export async function give(table: Table, row: Row, name: string, fields: Record<
   for (let n = 0; read.stale && n < (command.token ? 5 : 1); n++) { // each waits for some seconds
     try {
       const response = await send(path, { headers, reason });
-      read = { row: await response.json() as Row, stale: !command.token || response.headers.get("Brine-Stale") === "true" };
+      read = { row: await jsonOf<Row>(response), stale: !command.token || response.headers.get("Brine-Stale") === "true" };
     } catch (err) {
       if (!(err instanceof Fault) || err.status !== 404) throw err;
       read = { row: null, stale: false };

@@ -1,6 +1,8 @@
+import { jsonText } from "./json";
+
 /** A cell of CSV. What a spreadsheet would take for a formula is led by an apostrophe. */
 export function cell(value: unknown): string {
-  let text = value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  let text = value === null || value === undefined ? "" : typeof value === "string" ? value : jsonText(value)!;
   if (typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(text)) text = "'" + text;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { withQuery } from "./api";
 import { csv, download } from "./csv";
+import { isNumber } from "./json";
 import { go } from "./router";
 import { numberText, shown, t } from "./store";
 
@@ -23,10 +24,10 @@ export function List<T>({ label, rows, columns, file, empty, children }: {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return <>
     <div class="scroll" tabIndex={0} role="group" aria-label={label}><table>
-      <thead><tr>{columns.map((c) => <th key={c.name} scope="col" class={typeof c.of(rows[0]!) === "number" ? "number" : undefined}>{c.label}</th>)}</tr></thead>
+      <thead><tr>{columns.map((c) => <th key={c.name} scope="col" class={isNumber(c.of(rows[0]!)) ? "number" : undefined}>{c.label}</th>)}</tr></thead>
       <tbody>{rows.slice(0, mostShown).map((row, i) => <tr key={i}>{columns.map((c) => {
         const value = c.of(row);
-        return <td key={c.name} dir="auto" class={typeof value === "number" ? "number" : c.long ? "cell" : undefined}>{c.show ? c.show(row) : shown(value)}</td>;
+        return <td key={c.name} dir="auto" class={isNumber(value) ? "number" : c.long ? "cell" : undefined}>{c.show ? c.show(row) : shown(value)}</td>;
       })}</tr>)}</tbody>
     </table></div>
     <p class="foot">{children}

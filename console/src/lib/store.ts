@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Key } from "../i18n/en";
 import type { Me } from "./api";
+import { isNumber, jsonText } from "./json";
 import { first, kept, textsOf, type Language, type Texts } from "./language";
 
 export type { Key, Language };
@@ -166,10 +167,11 @@ export function timeText(text: string): string {
   return Number.isNaN(at.getTime()) ? text : times().format(at);
 }
 
-export function numberText(n: number | bigint): string { return numbers().format(n); }
+/** A number in digits, grouped before the point: those after it stay as they are. */
+export const decimalText = (digits: string): string => digits.replace(/^(-?)(\d+)(?=\.\d+$|$)/, (_, sign: string, whole: string) => sign + numbers().format(BigInt(whole)));
 
-/** A decimal as the API gives it, in digits: those after the point stay as they are. */
-export const decimalText = (digits: string): string => digits.replace(/^(-?)(\d+)(?=\.\d+$|$)/, (_, sign: string, whole: string) => sign + numberText(BigInt(whole)));
+/** A number with all digits that it has, as JSON writes it. */
+export const numberText = (n: number | bigint): string => decimalText(String(n));
 
 /** Says that nothing follows. */
 export const allText = (n: number): string => t(n === 1 ? "inAll" : "end", { n: numberText(n) });
@@ -177,10 +179,10 @@ export const allText = (n: number): string => t(n === 1 ? "inAll" : "end", { n: 
 /** A value as people read it. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "number") return numberText(value);
+  if (isNumber(value)) return numberText(value);
   if (typeof value === "string") return isTime.test(value) ? timeText(value) : value;
   if (typeof value === "boolean") return value ? "✓" : "✗";
-  return JSON.stringify(value);
+  return jsonText(value)!;
 }
 
 /** How long something took, in its two largest units. */

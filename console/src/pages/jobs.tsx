@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { Fault, ask, watch, withQuery } from "../lib/api";
+import { isNumber, jsonText } from "../lib/json";
 import { List, type Column } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { kindText, me, numberText, shown, spanText, t, term, timeText, useStore, type Key } from "../lib/store";
@@ -68,7 +69,7 @@ export function Recent({ kind }: { kind?: string | string[] }) {
     { name: "created", label: t("at"), of: (job) => job.created, show: (job) => <a href={withQuery("/jobs", [["job", job.id]])}>{timeText(job.created)}</a> },
     { name: "kind", label: t("jobKind"), of: (job) => job.kind, show: (job) => kindName(job.kind) },
     { name: "state", label: term("status"), of: (job) => job.state, show: (job) => <Badge state={job.state} /> },
-    { name: "asked", label: t("jobAsked"), of: (job) => JSON.stringify(job.asked), show: (job) => askedText(job.asked), long: true },
+    { name: "asked", label: t("jobAsked"), of: (job) => jsonText(job.asked), show: (job) => askedText(job.asked), long: true },
     { name: "account", label: t("account"), of: (job) => job.account },
     { name: "detail", label: t("jobDetail"), of: (job) => job.detail ?? "", long: true },
   ]}><button type="button" onClick={again}>{t("refresh")}</button></List>;
@@ -82,7 +83,7 @@ const kinds: Record<string, Key> = {
 function kindName(kind: string): string { return kinds[kind] ? t(kinds[kind]) : kind; }
 
 function askedText(asked: Asked): string {
-  return Object.entries(asked).map(([name, value]) => value === true ? name : `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ");
+  return Object.entries(asked).map(([name, value]) => value === true ? name : `${name} ${typeof value === "string" ? value : jsonText(value)}`).join(" · ");
 }
 
 /** A job as it goes, and what came of it: it goes on whoever looks. */
@@ -140,7 +141,7 @@ function nextOf(job: Job, admin: boolean): Next[] {
   const { dry_run, diff, preview, ...asked } = job.asked;
   const region = job.kind.startsWith("region-") && job.results?.find((result) => result.what === "region")?.value["region"];
   if (typeof region === "string") asked["region"] = region;
-  if (job.state !== "done" && job.state !== "failed" || JSON.stringify(asked).includes(`"***"`)) return [];
+  if (job.state !== "done" && job.state !== "failed" || jsonText(asked)!.includes(`"***"`)) return [];
   const looked = dry_run === true || Number(diff) > 0 || Number(preview) > 0;
   switch (job.kind) {
     case "replay": return looked ? [{ name: "replayDo", sure: t("replaySure"), asked }] : [];
@@ -234,7 +235,7 @@ function reasonText({ finding, reason }: Asked, name: string): string | null {
   const meaning = name === "reason" && !kindText(`reason.${reason}`, "") && kindText(`meaning.${finding}`, "");
   return meaning ? `${meaning}（${reason}）` : null;
 }
-const textOf = (value: unknown): string => typeof value === "string" ? value : typeof value === "number" ? numberText(value) : JSON.stringify(value) ?? "";
+const textOf = (value: unknown): string => typeof value === "string" ? value : isNumber(value) ? numberText(value) : jsonText(value) ?? "";
 
 /** The fields of an object; those of objects in it by both names. */
 function flat(value: unknown, before = ""): Asked {
@@ -243,7 +244,7 @@ function flat(value: unknown, before = ""): Asked {
   for (const [name, inner] of Object.entries(value)) {
     const at = before ? `${before}.${name}` : name;
     if (inner !== null && typeof inner === "object" && !Array.isArray(inner)) Object.assign(out, flat(inner, at));
-    else out[at] = Array.isArray(inner) ? inner.map((one) => typeof one === "object" ? JSON.stringify(one) : String(one)).join("\n") : inner;
+    else out[at] = Array.isArray(inner) ? inner.map((one) => typeof one === "object" ? jsonText(one) : String(one)).join("\n") : inner;
   }
   return out;
 }

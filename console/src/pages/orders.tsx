@@ -1,6 +1,6 @@
 import { Component } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Fault, ask, give, send, withQuery, type Page, type Parameter, type Row, type Table, type Transition, type View } from "../lib/api";
+import { Fault, ask, give, jsonOf, send, withQuery, type Page, type Parameter, type Row, type Table, type Transition, type View } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { dropDraft, useDraft } from "../lib/drafts";
 import { go, usePlace } from "../lib/router";
@@ -267,7 +267,7 @@ function Detail({ rowKey, table, close, put, again }: {
   const path = `${table.path}/rows/${encodeURIComponent(rowKey)}`;
   const because = table.reason ? why : undefined;
   const { answer, err, loading, again: reload, put: set } = useAnswer<Seen>(
-    table.reason && !why ? null : async (signal) => ({ row: await (await send(path, { reason: because, signal })).json() as Row }), [path, why, who]);
+    table.reason && !why ? null : async (signal) => ({ row: await jsonOf<Row>(await send(path, { reason: because, signal })) }), [path, why, who]);
   const [busy, setBusy] = useState("");
   const [asking, setAsking] = useState<Transition | null>(null);
   const [failed, setFailed] = useState<unknown>(null);

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery, type Value } from "../lib/api";
 import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
+import { isNumber } from "../lib/json";
 import { mostShown } from "../lib/list";
 import { goPrivately, takeFragment, usePlace } from "../lib/router";
 import { decimalText, keepStatement, me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
@@ -150,7 +151,7 @@ export function SQL({ records }: { records?: boolean }) {
           <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}{record && <th scope="col">{t("record")}</th>}</tr></thead>
           <tbody>{answer.rows.slice(0, mostShown).map((row, i) => <tr key={i}>{row.map((value, j) => {
             const exact = answer.columns[j]?.type === "decimal" && typeof value === "string";
-            return <td key={j} dir="auto" class={exact || typeof value === "number" ? "number" : "cell"}>{exact ? decimalText(value) : shown(value)}</td>;
+            return <td key={j} dir="auto" class={exact || isNumber(value) ? "number" : "cell"}>{exact ? decimalText(value) : shown(value)}</td>;
           })}
             {record && <td><a href={record(row)}>{t("recordOf")}</a></td>}</tr>)}</tbody>
         </table></div>

@@ -1,4 +1,5 @@
 import type { Value } from "../lib/api";
+import { isNumber } from "../lib/json";
 import { numberText, shown, t } from "../lib/store";
 
 /** Where a key lies in the key space, from 0 to 1. Keys whose beginnings are hex digits, as those of a hash are, share it among 16. */
@@ -47,7 +48,7 @@ const mostBars = 30;
 
 /** Whether an answer can be drawn: two columns, the second of which holds numbers. */
 export function drawable(columns: { type: string }[], rows: Value[][]): boolean {
-  return columns.length === 2 && rows.length > 1 && rows.every((row) => typeof row[1] === "number" && row[1] >= 0) && rows.some((row) => Number(row[1]) > 0);
+  return columns.length === 2 && rows.length > 1 && rows.every((row) => isNumber(row[1]) && row[1] >= 0) && rows.some((row) => Number(row[1]) > 0);
 }
 
 /** An answer of names and numbers, as bars; of more rows than bars are read, as a line. */
@@ -58,7 +59,7 @@ export function Chart({ columns, rows }: { columns: { name: string; type: string
     return <figure class="chart"><figcaption>{title}</figcaption><ul>{rows.map((row, i) => <li key={i}>
       <span class="of" dir="auto">{shown(row[0])}</span>
       <svg class="span" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true"><rect width={Number(row[1]) / most * 1000} height="10" /></svg>
-      <span class="number">{numberText(Number(row[1]))}</span></li>)}</ul></figure>;
+      <span class="number">{shown(row[1])}</span></li>)}</ul></figure>;
   }
   const points = rows.map((row, i) => `${i / (rows.length - 1) * 1000},${200 - Number(row[1]) / most * 190}`).join(" ");
   return <figure class="chart"><figcaption>{title} · {t("chartMost", { n: numberText(most) })}</figcaption>
