@@ -125,8 +125,6 @@ func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 	if a.Limit != 0 && !(a.Limit >= 1 && a.Limit <= mostLimit) { // also rejects NaN
 		return nil, fault.Misused(fmt.Errorf("the limit is %g; it must be from 1 to %g records a second, or 0 for none", a.Limit, mostLimit))
 	}
-	c.topic.Asking.Lock()
-	defer c.topic.Asking.Unlock()
 	state, err := c.topic.Read(ctx)
 	if err != nil {
 		return nil, controlError(err, c.topic.Name())
@@ -134,20 +132,20 @@ func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 	var out []Asked
 	for _, h := range halves {
 		before := state[h.Group()]
-		e := before
+		e, put := before, c.topic.Put
 		switch a.What {
 		case Pause:
 			e.Paused = true
 		case Resume:
 			e.Paused = false
 		case Limit:
-			e.Limit = a.Limit
+			e.Limit, put = a.Limit, c.topic.PutLimit
 		default:
 			return out, fault.Misused(fmt.Errorf("%q is not %s, %s or %s", a.What, Pause, Resume, Limit))
 		}
 		if e.Paused != before.Paused || e.Limit != before.Limit {
 			e.By, e.At = a.By, time.Now().Truncate(time.Millisecond)
-			if err := c.topic.Put(ctx, h.Group(), e); err != nil {
+			if err := put(ctx, h.Group(), e); err != nil {
 				return out, controlError(err, c.topic.Name())
 			}
 			c.log.Info("pipeline command: "+a.What, "pipeline", h.Name(), "by", a.By,

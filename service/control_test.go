@@ -123,16 +123,17 @@ func post(t *testing.T, url string, header ...string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// TestWhatIsAskedAtOnceHolds checks that a pause and a limit sent at the same moment do not undo each other.
+// TestWhatIsAskedAtOnceHolds checks that a pause and a limit sent at the same moment, to two processes, do not undo each other.
 func TestWhatIsAskedAtOnceHolds(t *testing.T) {
 	_, cfg := stack(t)
-	c := service.NewControl(cfg, slog.New(slog.DiscardHandler))
+	c, other := service.NewControl(cfg, slog.New(slog.DiscardHandler)), service.NewControl(cfg, slog.New(slog.DiscardHandler))
 	defer c.Close()
+	defer other.Close()
 	for range 10 {
 		var both sync.WaitGroup
-		for _, a := range []service.Ask{{What: service.Pause, Pipeline: "scans"}, {What: service.Limit, Pipeline: "scans", Limit: 5000}} {
+		for to, a := range map[*service.Control]service.Ask{c: {What: service.Pause, Pipeline: "scans"}, other: {What: service.Limit, Pipeline: "scans", Limit: 5000}} {
 			both.Go(func() {
-				if _, err := c.Ask(t.Context(), a); err != nil {
+				if _, err := to.Ask(t.Context(), a); err != nil {
 					t.Error(err)
 				}
 			})

@@ -1,9 +1,10 @@
 // Package control keeps what people ask of running pipelines (to pause, or to observe a limit) in a compacted topic. So it outlives every
 // process, and all members of a group read the same.
 //
-// The topic has one partition, so that requests are ordered, and one record per consumer group: the key is the group's name, the value an
-// Entry as JSON, or null if nothing is asked any more. The first write creates the topic; while it is missing, nothing is asked. The topic
-// also holds Marks, Configurations and Members, which ask for nothing: their keys contain a space, and no group's name does.
+// The topic has one partition, so that requests are ordered, and up to two records per consumer group. The key of one is the group's name,
+// its value an Entry as JSON, or null if nothing is asked any more. The other's key is "limit " and the name; its value is an Entry whose
+// limit replaces that of the first. The first write creates the topic; while it is missing, nothing is asked. The topic also holds Marks,
+// Configurations and Members, which ask for nothing: their keys contain a space, too, and no group's name does.
 package control
 
 import (
@@ -47,14 +48,12 @@ type Topic struct {
 	opts    Options
 	cluster *broker.Cluster
 
-	// Asking is held by a caller that changes something, from reading what is asked until the change is written, so that of two concurrent
-	// callers neither undoes the other's change. It does not separate two processes.
-	Asking sync.Mutex
-
-	mu    sync.Mutex
-	state map[string]Entry // as far as it has been read
-	next  int64            // the offset to read next
-	as    broker.Topic     // the topic that was read
+	mu     sync.Mutex
+	state  map[string]Entry // as far as it has been read
+	limits map[string]Entry // the limits among them that have records of their own
+	next   int64            // the offset to read next
+	as     broker.Topic     // the topic that was read
+	absent int              // how often in a row the brokers have not known it
 
 	reports sync.Mutex        // guards members; never held while brokers are asked
 	members map[string]Member // by key, as far as the topic has been read
@@ -78,7 +77,7 @@ func Open(o Options) *Topic {
 
 // forget makes the next Read start at the topic's beginning.
 func (t *Topic) forget() {
-	t.state, t.next, t.as = map[string]Entry{}, 0, broker.Topic{}
+	t.state, t.limits, t.next, t.as, t.absent = map[string]Entry{}, map[string]Entry{}, 0, broker.Topic{}, 0
 	t.reports.Lock()
 	defer t.reports.Unlock()
 	t.members = map[string]Member{}
@@ -90,7 +89,7 @@ func (t *Topic) Close() { t.cluster.Close() }
 // Name returns the topic's name.
 func (t *Topic) Name() string { return t.opts.Topic }
 
-// Put replaces what is asked of a group. It returns nil once that is durable.
+// Put replaces what is asked of a group, but not a limit that PutLimit has set. It returns nil once that is durable.
 func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
 	rec := event.Record{Timestamp: e.At.UnixMilli(), Key: []byte(group)}
 	if !e.nothing() {
@@ -102,6 +101,20 @@ func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
 	}
 	return t.write(ctx, []event.Record{rec})
 }
+
+// PutLimit replaces the limit of a group. It returns nil once that is durable. The limit is a record of its own, so that a limit and a pause
+// that two processes ask for at the same moment do not undo each other.
+func (t *Topic) PutLimit(ctx context.Context, group string, e Entry) error {
+	e.Paused = false
+	value, err := json.Marshal(e) // of no limit too: it replaces one that Put has set
+	if err != nil {
+		return err
+	}
+	return t.write(ctx, []event.Record{{Timestamp: e.At.UnixMilli(), Key: []byte(limitKey + group), Value: value}})
+}
+
+// limitKey begins the keys of limits.
+const limitKey = "limit "
 
 // write creates the topic if it is missing, and returns nil once the records are durable.
 func (t *Topic) write(ctx context.Context, records []event.Record) error {
@@ -136,12 +149,16 @@ func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 	}
 	now, err := t.cluster.Topic(ctx, t.opts.Topic)
 	if errors.Is(err, broker.ErrNoTopic) {
+		if t.absent++; t.next > 0 && t.absent < absences {
+			return nil, err
+		}
 		t.forget()
 		return map[string]Entry{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
+	t.absent = 0
 	end, err := t.cluster.Offset(ctx, t.opts.Topic, 0, broker.Newest)
 	if err != nil {
 		return nil, err
@@ -158,12 +175,32 @@ func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 		t.next = rec.Offset + 1
 	}
 	t.next = end
-	return maps.Clone(t.state), nil
+	return t.asked(), nil
+}
+
+// absences is how often in a row the brokers must not know a topic that was read before nothing counts as asked. A broker that has just
+// started may know no topic yet, and what is paused must not go on for that.
+const absences = 5
+
+// asked returns what is asked, by consumer group.
+func (t *Topic) asked() map[string]Entry {
+	out := maps.Clone(t.state)
+	for group, l := range t.limits {
+		e := out[group]
+		if e.Limit = l.Limit; l.At.After(e.At) {
+			e.By, e.At = l.By, l.At
+		}
+		if out[group] = e; e.nothing() {
+			delete(out, group)
+		}
+	}
+	return out
 }
 
 func (t *Topic) apply(rec *event.Record) {
 	group := string(rec.Key)
-	if kind, _, other := strings.Cut(group, " "); other {
+	limited, isLimit := strings.CutPrefix(group, limitKey)
+	if kind, _, other := strings.Cut(group, " "); other && !isLimit {
 		if kind+" " == memberKey {
 			t.report(rec)
 		}
@@ -177,11 +214,16 @@ func (t *Topic) apply(rec *event.Record) {
 			return
 		}
 	}
-	if e.nothing() {
+	switch {
+	case isLimit && len(rec.Value) == 0:
+		delete(t.limits, limited)
+	case isLimit:
+		t.limits[limited] = e
+	case e.nothing():
 		delete(t.state, group)
-		return
+	default:
+		t.state[group] = e
 	}
-	t.state[group] = e
 }
 
 // Follow calls asked with what is asked, by consumer group, at first and after every change, and failed with the reason while the topic

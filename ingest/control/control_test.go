@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/goleak"
 
 	"brine/event"
@@ -98,4 +100,64 @@ func testFollowSaysWhatChanges(t *testing.T, topic *Topic) {
 	}
 	cancel()
 	<-done
+}
+
+// Two processes change the same group, each without having seen the other's change.
+func TestALimitAndAPauseOfTwoProcessesHold(t *testing.T) {
+	onBoth(t, testALimitAndAPauseOfTwoProcessesHold)
+}
+
+func testALimitAndAPauseOfTwoProcessesHold(t *testing.T, topic *Topic) {
+	at := time.UnixMilli(1_700_000_000_000).UTC()
+	put := func(as func(context.Context, string, Entry) error, e Entry) {
+		t.Helper()
+		if err := as(t.Context(), "a", e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(topic.Put, Entry{Limit: 9, By: "an earlier version", At: at})
+	topic.want(t, "an earlier version's limit", map[string]Entry{"a": {Limit: 9, By: "an earlier version", At: at}})
+	put(topic.PutLimit, Entry{Limit: 500, By: "you", At: at.Add(2)})
+	put(topic.Put, Entry{Paused: true, Limit: 9, By: "me", At: at.Add(1)}) // by who had not seen 500
+	topic.want(t, "both", map[string]Entry{"a": {Paused: true, Limit: 500, By: "you", At: at.Add(2)}})
+	put(topic.PutLimit, Entry{At: at.Add(3)})
+	topic.want(t, "no limit", map[string]Entry{"a": {Paused: true, At: at.Add(3)}})
+	put(topic.Put, Entry{At: at.Add(4)})
+	topic.want(t, "nothing", map[string]Entry{})
+	again := Open(topic.opts)
+	defer again.Close()
+	again.want(t, "read from the start", map[string]Entry{})
+}
+
+// A broker that has just started may not know the topic yet. What is paused stays paused.
+func TestAPauseIsNotLiftedByABrokerThatDoesNotKnowTheTopicYet(t *testing.T) {
+	kafka, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kafka.Close()
+	topic := Open(Options{Kafka: broker.Kafka{Brokers: kafka.ListenAddrs()}, Topic: "control", Logger: slog.New(slog.DiscardHandler)})
+	defer topic.Close()
+	paused := map[string]Entry{"a": {Paused: true, At: time.UnixMilli(1).UTC()}}
+	if err := topic.Put(t.Context(), "a", paused["a"]); err != nil {
+		t.Fatal(err)
+	}
+	topic.want(t, "paused", paused)
+	kafka.ControlKey(int16(kmsg.Metadata), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		kafka.KeepControl()
+		r := q.ResponseKind().(*kmsg.MetadataResponse)
+		r.Brokers = []kmsg.MetadataResponseBroker{}
+		for _, asked := range q.(*kmsg.MetadataRequest).Topics {
+			of := kmsg.NewMetadataResponseTopic()
+			of.Topic, of.ErrorCode = asked.Topic, kerr.UnknownTopicOrPartition.Code
+			r.Topics = append(r.Topics, of)
+		}
+		return r, nil, true
+	})
+	for look := 1; look <= absences; look++ {
+		got, err := topic.Read(t.Context())
+		if gone := look == absences; gone != (err == nil) || len(got) > 0 {
+			t.Errorf("look %d without the topic: %v, %v; expected an error in the first %d", look, got, err, absences-1)
+		}
+	}
 }
