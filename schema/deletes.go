@@ -153,15 +153,24 @@ func retentionOf(ctx context.Context, topics Topics, topic string) (retention, e
 	return k, nil
 }
 
-// Kept returns the minimum time for which a topic keeps its records, by their timestamps. ends is false if the topic never deletes records
-// because of their age.
-func Kept(ctx context.Context, topics Topics, topic string) (kept time.Duration, ends bool, err error) {
-	values, err := topics.Settings(ctx, topic, "retention.ms", "cleanup.policy")
+// Retention is when a topic deletes records.
+type Retention struct {
+	Time   time.Duration // the minimum age, by their timestamps; 0: it deletes none for their age
+	BySize bool          // it also deletes the oldest, however young they are
+}
+
+// RetentionOf returns when a topic deletes records.
+func RetentionOf(ctx context.Context, topics Topics, topic string) (r Retention, err error) {
+	values, err := topics.Settings(ctx, topic, "retention.ms", "retention.bytes", "cleanup.policy")
 	if err != nil || !strings.Contains(values["cleanup.policy"], "delete") {
-		return 0, false, err
+		return r, err
 	}
-	kept = milliseconds(values["retention.ms"])
-	return kept, kept != noEnd, nil
+	if long := milliseconds(values["retention.ms"]); long != noEnd {
+		r.Time = long
+	}
+	bytes, err := strconv.ParseInt(values["retention.bytes"], 10, 64)
+	r.BySize = err == nil && bytes >= 0
+	return r, nil
 }
 
 // milliseconds parses a duration in a topic's settings; −1, or none, means forever.

@@ -179,6 +179,7 @@ func (s *Service) loadOf(h *Half, now time.Time) (l yield.Load, known bool) {
 	if left, ok := s.kept.left(status.Partitions, now); ok {
 		l.Left = max(left.Time, time.Second)
 	}
+	l.Young = s.kept.young(status.Partitions, now)
 	return l, known
 }
 

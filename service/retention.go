@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,7 @@ type kept struct {
 type keptFor struct {
 	asked time.Time
 	time  time.Duration // 0: unknown, or no record is deleted by age
+	young bool          // records may be deleted however young they are: by size, or nobody knows
 }
 
 // followRetention queries the retention of topics in which halves lag, until ctx is done.
@@ -52,15 +54,16 @@ func (s *Service) askRetention(ctx context.Context, topic string) {
 	ctx, cancel := context.WithTimeout(ctx, keptLook)
 	defer cancel()
 	now := keptFor{asked: time.Now()}
-	long, ends, err := schema.Kept(ctx, s.topics, topic)
+	of, err := schema.RetentionOf(ctx, s.topics, topic)
 	switch {
 	case err != nil && !known:
 		s.log.Warn("retention of topic unknown; cannot say whether it deletes unread records", "topic", topic,
 			"error", err)
+		now.young = true
 	case err != nil:
-		now.time = before.time
-	case ends:
-		now.time = long
+		now.time, now.young = before.time, before.young
+	default:
+		now.time, now.young = of.Time, of.BySize
 	}
 	s.kept.set(topic, now)
 }
@@ -98,4 +101,12 @@ func (k *kept) left(parts []ingest.PartitionStatus, now time.Time) (left metrics
 		left.Time, left.Ratio = min(left.Time, of.Time), min(left.Ratio, of.Ratio)
 	}
 	return left, known
+}
+
+// young reports whether a topic with records that a half has not settled may delete them however young they are.
+func (k *kept) young(parts []ingest.PartitionStatus, now time.Time) bool {
+	return slices.ContainsFunc(parts, func(p ingest.PartitionStatus) bool {
+		f, _ := k.get(p.Topic)
+		return f.young && p.Age(now) > 0
+	})
 }

@@ -1,10 +1,14 @@
 package service
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
 	"brine/ingest"
+	"brine/schema"
 )
 
 // TestLeftOfWhatTopicsKeep checks that the time left is that of the partition whose oldest record is deleted first, among topics with a
@@ -18,8 +22,17 @@ func TestLeftOfWhatTopicsKeep(t *testing.T) {
 	if left, known := k.left([]ingest.PartitionStatus{waits("scans", time.Hour)}, now); known {
 		t.Errorf("before anything was asked: %+v", left)
 	}
-	k.set("scans", keptFor{now, 10 * time.Hour})
-	k.set("forever", keptFor{now, 0})
+	k.set("scans", keptFor{asked: now, time: 10 * time.Hour})
+	k.set("forever", keptFor{asked: now})
+	k.set("sized", keptFor{asked: now, time: 10 * time.Hour, young: true})
+	for topic, want := range map[string]bool{"scans": false, "forever": false, "other": false, "sized": true} {
+		if got := k.young([]ingest.PartitionStatus{waits(topic, time.Hour)}, now); got != want {
+			t.Errorf("%s may delete young records: %v", topic, got)
+		}
+	}
+	if k.young([]ingest.PartitionStatus{{Topic: "sized", Watermark: 10, End: 10}}, now) {
+		t.Error("a topic may delete young records of which none is left")
+	}
 	for _, c := range []struct {
 		parts []ingest.PartitionStatus
 		left  time.Duration
@@ -37,6 +50,37 @@ func TestLeftOfWhatTopicsKeep(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", c.parts, left, known)
 		}
 	}
+}
+
+// A topic that deletes by size, and one of which brine may not ask, may delete young records.
+func TestRetentionThatIsNotByAgeIsAsked(t *testing.T) {
+	s := &Service{log: slog.New(slog.DiscardHandler), topics: settings{of: map[string]map[string]string{
+		"aged":   {"cleanup.policy": "delete", "retention.ms": "3600000", "retention.bytes": "-1"},
+		"sized":  {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "1073741824"},
+		"both":   {"cleanup.policy": "compact,delete", "retention.ms": "3600000", "retention.bytes": "0"},
+		"mapped": {"cleanup.policy": "compact", "retention.ms": "3600000", "retention.bytes": "5"},
+	}}}
+	for topic, want := range map[string]keptFor{
+		"aged": {time: time.Hour}, "sized": {young: true}, "both": {time: time.Hour, young: true}, "mapped": {}, "denied": {young: true},
+	} {
+		s.askRetention(t.Context(), topic)
+		if got, _ := s.kept.get(topic); got.time != want.time || got.young != want.young {
+			t.Errorf("%s: %+v, expected %+v", topic, got, want)
+		}
+	}
+}
+
+// settings are those of topics. Those of others may not be asked.
+type settings struct {
+	schema.Topics
+	of map[string]map[string]string
+}
+
+func (s settings) Settings(_ context.Context, topic string, _ ...string) (map[string]string, error) {
+	if of, ok := s.of[topic]; ok {
+		return of, nil
+	}
+	return nil, errors.New("not authorized")
 }
 
 func TestStateOfALoop(t *testing.T) {

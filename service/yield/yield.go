@@ -20,7 +20,8 @@ type Load struct {
 	Settled float64       // records per second since the previous look
 	Arrives float64       // records per second
 	Asked   float64       // limit set by people, in records per second; 0: none
-	Left    time.Duration // until the topic may delete the oldest unsettled record; 0: never, or unknown
+	Left    time.Duration // until the topic may delete the oldest unsettled record for its age; 0: never, or unknown
+	Young   bool          // the topic may delete records however young they are, or nobody knows when it does
 }
 
 // Every is the interval of looks at a Half.
@@ -34,6 +35,8 @@ const (
 	beyond   = 4   // a limit of this many times the fastest rate is removed
 	forgets  = 0.9 // decay of the fastest rate, per look
 	mostBusy = 0.9 // share of the machine that counts as all of it
+
+	soon = time.Hour // how soon a topic may delete records of which nobody knows it
 )
 
 // Behind reports whether a half is behind by more than it settles in a second and runs as fast as it can. A half that has stopped is not
@@ -44,10 +47,14 @@ func (l Load) Behind() bool {
 
 // needs returns the rate at which the half catches up before half of the remaining retention has passed; 0: it need not hurry.
 func (l Load) needs() float64 {
-	if l.Left <= 0 {
+	left := l.Left
+	if l.Young && (left <= 0 || left > soon) {
+		left = soon
+	}
+	if left <= 0 {
 		return 0
 	}
-	return l.Arrives + float64(l.Lag)/(l.Left.Seconds()/2)
+	return l.Arrives + float64(l.Lag)/(left.Seconds()/2)
 }
 
 // Half is a half that gives way. The zero Half has no limit.

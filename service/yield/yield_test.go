@@ -141,6 +141,21 @@ func TestNothingIsLostToRetention(t *testing.T) {
 	}
 }
 
+// TestNothingIsLostToASizeThatNobodyKnows checks that a half keeps up, and catches up, where its topic may delete young records.
+func TestNothingIsLostToASizeThatNobodyKnows(t *testing.T) {
+	for _, c := range []struct{ left, within time.Duration }{
+		{0, 30 * time.Minute}, {10 * time.Minute, 5 * time.Minute}, {30 * 24 * time.Hour, 30 * time.Minute},
+	} {
+		var h Half
+		for range 100 {
+			h.Look(Load{Lag: 3_600_000, Settled: 5000, Arrives: 700, Left: c.left, Young: true}, true, 1)
+		}
+		if want := 700 + 3_600_000/c.within.Seconds(); math.Abs(h.Limit()-want) > 1 || !h.Pressed() {
+			t.Errorf("%v left: held to %.0f a second, want %.0f", c.left, h.Limit(), want)
+		}
+	}
+}
+
 func TestFreeHoldsNothing(t *testing.T) {
 	var h Half
 	h.Look(Load{Lag: 1e6, Settled: 1000}, true, 1)
