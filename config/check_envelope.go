@@ -37,7 +37,7 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 		f := p.field(name)
 		if f == nil {
 			l.noField(p, setting+".key["+strconv.Itoa(i)+"]", name)
-		} else if strings.HasPrefix(f.path()[0], "$") {
+		} else if strings.HasPrefix(f.path()[0], "$") && !p.inRecordKey(f) {
 			l.fault(setting+".key", EnvelopeCode, "field "+name+" belongs to the envelope, not to the row", "name fields of the row")
 		}
 	}
@@ -46,7 +46,8 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes, "Canal writes bytes as text in another encoding",
 				"declare it text")
 		}
-		row = row || p.Fields[i].Name != p.Images.Deleted && !strings.HasPrefix(p.Fields[i].path()[0], "$")
+		f := &p.Fields[i]
+		row = row || f.Name != p.Images.Deleted && (!strings.HasPrefix(f.path()[0], "$") || p.inRecordKey(f))
 	}
 	if !row {
 		l.fault(join("pipelines", p.Name)+".fields", EnvelopeCode, "none of them belongs to the row", "declare columns of the database's table")
@@ -54,6 +55,12 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 	for i := range p.Rows {
 		l.checkEnvelopeRow(p, &p.Rows[i])
 	}
+}
+
+// inRecordKey reports whether a field is a column of the primary key that is read from the record's key, because deletes have no value.
+func (p *Pipeline) inRecordKey(f *Field) bool {
+	place, _ := f.place()
+	return p.tombstones() && p.unwrapped() && (place == event.InKey || place == event.WholeKey)
 }
 
 // ofCanal reports whether the pipeline's publisher is Canal.
@@ -270,9 +277,19 @@ func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
 func (l *loader) checkTombstones(p *Pipeline) {
 	setting := join("pipelines", p.Name)
 	switch {
+	case p.Deletes == "" && p.unwrapped() && p.writesEntities():
+		l.warn(join("pipelines", p.Name)+".envelope", Tombstones, "records without a value become dead letters, because they may be the deletes "+
+			"themselves or only follow rows that mark them",
+			"write deletes: tombstone in the pipeline if they are the deletes (delete.tombstone.handling.mode: tombstone, Debezium's default), or "+
+				"deletes: marked if __deleted or __op marks each delete (rewrite, rewrite-with-tombstone)")
+		return
+	case p.Deletes == deletesMarked && !p.unwrapped():
+		l.fault(setting+".deletes", Tombstones, "only rows that ExtractNewRecordState has taken out of Debezium's envelope are marked so",
+			"remove it, or write unwrapped: true in the envelope if records hold such rows")
+		return
 	case !p.tombstones():
 		return
-	case p.imaged():
+	case p.imaged() && !p.unwrapped():
 		l.fault(setting+".deletes", Tombstones,
 			"the images in records already say what is deleted, so a record without a value after a delete says nothing new",
 			"remove it, or the envelope or images.before")
@@ -287,8 +304,11 @@ func (l *loader) checkTombstones(p *Pipeline) {
 		of = []string{in.LSN, in.File, in.Pos, in.Source}
 	}
 	for _, name := range of {
-		l.checkBesideValue(p, name, "the version is made from it",
-			"remove version, so that the record's own time is the version, or read the field from a header: path: $header."+name)
+		instead := "remove version, so that the record's own time is the version, or read the field from a header: path: $header." + name
+		if f := p.field(name); f != nil && p.unwrapped() {
+			instead = headerOfDebezium(p.source(f))
+		}
+		l.checkBesideValue(p, name, "the version is made from it", instead)
 	}
 	named := func(name string) {
 		l.checkBesideValue(p, name, "a row key is made from it",
@@ -316,6 +336,24 @@ func (l *loader) checkTombstones(p *Pipeline) {
 			named(name)
 		}
 	}
+}
+
+// headerOfDebezium returns how to read what has a path in the envelope from a header, which tombstones have too.
+func headerOfDebezium(path string) string {
+	name, ok := strings.CutPrefix(path, "$")
+	if !ok {
+		name = "source.lsn"
+	}
+	return "add it to ExtractNewRecordState's add.headers and read it from there: add.headers: " + name + ", path: $header.__" +
+		strings.ReplaceAll(name, ".", "_") + "; or remove version, so that the record's own time is the version"
+}
+
+// writesEntities reports whether a change of the pipeline can end a row.
+func (p *Pipeline) writesEntities() bool {
+	return slices.ContainsFunc(p.Rows, func(r Rows) bool {
+		t := p.config.Table(r.Table)
+		return t != nil && t.Row == rowEntity
+	})
 }
 
 // looksUp reports whether a field is looked up if an event lacks it.

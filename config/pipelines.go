@@ -31,6 +31,7 @@ const (
 	rowEvent       = "event"
 	rowEntity      = "entity"
 	changesPartial = "partial"
+	deletesMarked  = "marked"
 	breakingHalts  = "halt"
 )
 
@@ -73,7 +74,8 @@ func (p *Pipeline) envelope() *event.Envelope {
 	if s.Form == "" {
 		return nil
 	}
-	e := &event.Envelope{Form: event.EnvelopeForm(s.Form), Unwrapped: s.Unwrapped, Partial: p.Changes == changesPartial}
+	e := &event.Envelope{Form: event.EnvelopeForm(s.Form), Unwrapped: s.Unwrapped, Partial: p.Changes == changesPartial,
+		MarkedDeletes: p.Deletes == deletesMarked}
 	if p.knowsKeyOnly() {
 		e.Keys = append([]string{}, s.Key...)
 	}
@@ -97,7 +99,12 @@ func (p *Pipeline) knowsKeyOnly() bool {
 func (p *Pipeline) imaged() bool { return len(p.Images.Before) > 0 || p.Envelope.Form != "" }
 
 // tombstones reports whether a record without a value is a delete.
-func (p *Pipeline) tombstones() bool { return p.Deletes != "" }
+func (p *Pipeline) tombstones() bool { return p.Deletes == "tombstone" }
+
+// unwrapped reports whether records are rows that Debezium's ExtractNewRecordState has taken out of their envelope.
+func (p *Pipeline) unwrapped() bool {
+	return p.Envelope.Unwrapped && p.Envelope.Form == string(event.Debezium)
+}
 
 // masked returns the positions of the fields that are masked for callers without a role: those of the setting, and those computed from
 // them.

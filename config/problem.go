@@ -280,7 +280,8 @@ var codeMeanings = []struct {
 		"is null (warning)."},
 	{Routing, "An index is routed by a field whose value cannot be read from the ids of all its documents."},
 	{Tombstones, "`deletes: tombstone`, but a record's key and time do not say which row a record without a value deletes and " +
-		"when; or together with images, which already say so."},
+		"when; or together with images, which already say so. For unwrapped rows, `deletes` does not say what a record without a value " +
+		"is (warning)."},
 	{HardDeletes, "Rows cannot be deleted hard: their versions are not timestamps, they are events, or delete markers would be dropped " +
 		"too early."},
 	{LookUp, "Fields of a key cannot be looked up there: no column holds one, it does not stay, or the table's own key needs what a change " +

@@ -80,9 +80,10 @@ type Pipeline struct {
 	Images Images `set:"images"`
 	// `tombstone`: a record without a value, as in compacted topics, deletes the row that its key names, and the document. `images.deleted` is
 	// true for it. The fields of row keys and the version must then come from outside the value (`$key`, `$key.name`, `$header.name`), or, for
-	// the version, be the record's own time. A tombstone that lacks one of them is a dead letter. Without this setting every record without a
-	// value is a dead letter.
-	Deletes string `set:"deletes" oneof:"tombstone"`
+	// the version, be the record's own time. A tombstone that lacks one of them is a dead letter. `marked`, for `unwrapped` rows: `__deleted` or
+	// `__op` marks each delete, and a record without a value after it says nothing new and is left out. Without this setting every record
+	// without a value is a dead letter, or left out if an envelope other than `unwrapped` shows deletes.
+	Deletes string `set:"deletes" oneof:"tombstone marked"`
 	// What a record carries. `whole`: every field, so that it replaces the document. `partial`: the changed fields, which are merged into the
 	// document, each by its version.
 	Changes string `set:"changes" default:"whole" oneof:"whole partial"`
@@ -202,7 +203,8 @@ type Envelope struct {
 	// `maxwell`.
 	Form string `set:"form,required,short" oneof:"debezium canal canal_protobuf maxwell"`
 	// Records hold only the row, as Debezium's ExtractNewRecordState writes them, and the envelope's fields are members of the row: `$op` is
-	// `__op`, `$source.ts_ms` is `__source_ts_ms`. A delete is marked by `__deleted` or `__op`.
+	// `__op`, `$source.ts_ms` is `__source_ts_ms`. `deletes` says whether `__deleted` or `__op` marks a delete, or a record without a value is
+	// one.
 	Unwrapped bool `set:"unwrapped" default:"false"`
 	// What records hold of a row before a change. `full`: all of it, so that a change can move its row. `key`: the primary key, which is what
 	// Postgres logs by default; keys of rows, and their words, may then use only its fields.

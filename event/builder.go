@@ -55,6 +55,11 @@ func (b *Builder) all(rec *Record, batch *Batch) *Error {
 		return err
 	}
 	switch imaged := b.decoder.images.before != nil || b.decoder.envelope != nil; {
+	case rec.Value == nil && b.decoder.schema.Envelope.bare():
+		if err := b.decoder.envelope.noValue(b); err != nil {
+			return err
+		}
+		return b.finish()
 	case imaged && rec.Value == nil:
 		n := len(b.decoder.schema.Fields)
 		batch.Events = append(batch.Events,

@@ -11,10 +11,13 @@ import (
 
 // connectReader reads JSON as Kafka Connect writes it: bare, or as {"schema": …, "payload": …}; it detects which for each record. The
 // schema determines which values are decimals and times.
+//
+// ExtractNewRecordState leaves a deleted row its schema, so that Kafka Connect writes {"schema": …, "payload": null}, or the text null.
 type connectReader struct {
 	jsonReader
-	current *connectSchema // whose forms the nodes have; nil: the declared forms
-	known   map[string]*connectSchema
+	unwrapped bool
+	current   *connectSchema // whose forms the nodes have; nil: the declared forms
+	known     map[string]*connectSchema
 }
 
 // connectSchema is a schema of the records. Nearly all of them share one.
@@ -34,8 +37,8 @@ type fields struct {
 
 const maxConnectSchemas = 16 // that a decoder remembers
 
-func newConnectReader(root *Node) *connectReader {
-	return &connectReader{jsonReader: jsonReader{root: root}, known: map[string]*connectSchema{}}
+func newConnectReader(root *Node, unwrapped bool) *connectReader {
+	return &connectReader{jsonReader: jsonReader{root: root}, unwrapped: unwrapped, known: map[string]*connectSchema{}}
 }
 
 // Read implements Reader.
@@ -51,12 +54,13 @@ func (r *connectReader) Read(rec *Record, b *Builder) *Error {
 	switch {
 	case err != nil:
 		return err
+	case r.unwrapped && string(bytes.Trim(value, space)) == "null":
+		return b.decoder.envelope.noValue(b)
 	case w.schema == nil || w.payload == nil:
 		r.use(nil)
 		return r.read(r.root, value, b)
 	case string(w.payload) == "null":
-		b.LeaveOut(Tombstone)
-		return nil
+		return b.decoder.envelope.noValue(b)
 	}
 	if err := r.learn(w); err != nil {
 		return err

@@ -30,6 +30,9 @@ type Envelope struct {
 	// Unwrapped: the row stands alone, as Debezium's ExtractNewRecordState writes it, with the envelope's fields as members: $op is __op,
 	// $source.lsn is __source_lsn.
 	Unwrapped bool
+	// MarkedDeletes: each delete of an unwrapped row is a row that __deleted or __op marks, so a record without a value says nothing new and
+	// is left out. If false, such a record is the delete itself (Schema.Tombstones), or rejected, because nothing tells the two apart.
+	MarkedDeletes bool
 	// Keys are the fields of the primary key if a before-image holds only those; nil: it holds the whole row. What such an image lacks is
 	// unknown, so there are no former values; a delete has its key.
 	Keys []string
@@ -81,8 +84,8 @@ func (e *Envelope) OfCanal() bool { return e.Form == Canal || e.Form == CanalPro
 // makes reports whether the envelope, not a record, provides the field.
 func (e *Envelope) makes(f Field) bool { return e != nil && len(f.Path) == 1 && f.Path[0] == rowPath }
 
-// marksDeletes reports whether events without images can be deletes.
-func (e *Envelope) marksDeletes() bool { return e != nil && e.Unwrapped }
+// bare reports whether rows stand alone, without their envelope.
+func (e *Envelope) bare() bool { return e != nil && e.Unwrapped }
 
 func (e *Envelope) keyOnly() bool { return e != nil && e.Keys != nil }
 
@@ -111,6 +114,8 @@ func (s Schema) validateEnvelope() error {
 		return fmt.Errorf("no envelope %q; write %s, %s, %s or %s", e.Form, Debezium, Canal, CanalProtobuf, Maxwell)
 	case e.Form != Debezium && (s.Format != nil || e.Unwrapped):
 		return fmt.Errorf("records of %s have a fixed format; remove format", e.Form)
+	case e.MarkedDeletes && (!e.Unwrapped || s.Tombstones):
+		return fmt.Errorf("only unwrapped rows have deletes that are marked, and then records without a value are none; choose one of the two")
 	}
 	for _, f := range s.Fields {
 		if e.makes(f) && f.Type != Int {
@@ -186,7 +191,7 @@ func (e *envelope) read(t Type, path ...string) *Node {
 func (e *envelope) newReader(root *Node) Reader {
 	switch e.Form {
 	case Debezium:
-		return newConnectReader(root)
+		return newConnectReader(root, e.Unwrapped)
 	case CanalProtobuf:
 		return &canalPacketReader{root: root, data: e.decoder.images.after, old: e.decoder.images.before}
 	case Canal:
@@ -218,7 +223,7 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 		b.LeaveOut(Heartbeat)
 		return false, nil
 	case e.Unwrapped:
-		if string(b.said(e.deleted)) == "true" || string(b.said(e.kind)) == "d" {
+		if b.gone || string(b.said(e.deleted)) == "true" || string(b.said(e.kind)) == "d" {
 			return true, nil
 		}
 		return false, e.complete(b, string(b.said(e.kind)) == "c")
@@ -228,6 +233,22 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 		return e.maxwell(b)
 	}
 	return e.canal(b)
+}
+
+// noValue handles a record without a value. Debezium writes one after each change that is a delete, and in place of it for rows without their
+// envelope, unless its ExtractNewRecordState is told to mark rows that are deleted.
+func (e *envelope) noValue(b *Builder) *Error {
+	switch {
+	case b.decoder.schema.Tombstones:
+		b.gone = true
+	case e.Unwrapped && !e.MarkedDeletes:
+		return &Error{Reason: Undecodable, Detail: "the record has no value, which is either the delete of its key's row, or follows a row that " +
+			"already marks the delete; write deletes: tombstone in the pipeline if rows are deleted only in this way, or deletes: marked if " +
+			"__deleted or __op marks each delete"}
+	default:
+		b.LeaveOut(Tombstone)
+	}
+	return nil
 }
 
 // leaveOut leaves the event out, or rejects it if the envelope refuses it.

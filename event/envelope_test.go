@@ -126,7 +126,7 @@ func TestDebezium(t *testing.T) {
 		{"unwrapped", flat, `{"id":1,"name":"ann","__op":"u","__lsn":77,"__source_ts_ms":900,"__deleted":"false"}`, `version=900 id=1 name="ann" at=900 lsn=77 gone=false`},
 		{"unwrapped delete", flat, `{"id":1,"name":null,"__op":"d","__lsn":77,"__source_ts_ms":900,"__deleted":"true"}`, `version=900 id=1 at=900 lsn=77 gone=true`},
 		{"unwrapped delete by its op", flat, `{"id":1,"__op":"d","__source_ts_ms":900}`, `version=900 id=1 at=900 gone=true`},
-		{"unwrapped tombstone", flat, ``, `left out: tombstone`},
+		{"unwrapped tombstone", flat, `null`, `undecodable: the record has no value, which is either the delete of its key's row, or follows a row that already marks the delete; write deletes: tombstone in the pipeline if rows are deleted only in this way, or deletes: marked if __deleted or __op marks each delete`},
 		{"unwrapped without a version", flat, `{"id":1}`, `missing_field: field __source_ts_ms: it is the version of the event`},
 		{"unwrapped, unavailable", flat, `{"id":1,"name":"__debezium_unavailable_value","__source_ts_ms":900}`,
 			`missing_field: field name: the database did not send the column because it has not changed, but each change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},

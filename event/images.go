@@ -18,7 +18,7 @@ type Images struct {
 
 func (s Schema) validateImages() error {
 	i := s.Images
-	if len(i.Before) == 0 && (s.Tombstones || s.Envelope.marksDeletes()) {
+	if len(i.Before) == 0 && (s.Tombstones || s.Envelope.bare()) {
 		if at := s.position(i.Deleted); i.Deleted != "" && (at < 0 || s.Fields[at].Type != Bool) {
 			return fmt.Errorf("field %s, which says that an event is a delete, is not declared bool; add it to fields", i.Deleted)
 		}

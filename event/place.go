@@ -239,7 +239,7 @@ func (s Schema) validateTombstones() error {
 	}
 	at := s.position(s.Images.Deleted)
 	switch {
-	case len(s.Images.Before) > 0 || s.Envelope != nil:
+	case len(s.Images.Before) > 0 || s.Envelope != nil && !s.Envelope.Unwrapped:
 		return fmt.Errorf("images already show what is deleted, so records without a value cannot; choose one of the two")
 	case at < 0 || s.Fields[at].Type != Bool:
 		return fmt.Errorf("records without a value are deletes, but no bool field marks deletes; name one, and add it to fields")

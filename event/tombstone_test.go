@@ -205,3 +205,91 @@ func TestEmptyValueIsNotATombstone(t *testing.T) {
 		}
 	}
 }
+
+// TestTombstonesOfUnwrappedRows: ExtractNewRecordState writes a delete as a record without a value, unless it is told to mark deleted rows.
+// Kafka Connect may then write null within its schema, or as a text.
+func TestTombstonesOfUnwrappedRows(t *testing.T) {
+	schema := func(change func(*event.Schema, *event.Envelope)) event.Schema {
+		s := event.Schema{Version: -1, KeyFormat: event.JSONFormat{}, Tombstones: true, Images: event.Images{Deleted: "gone"},
+			Fields: []event.Field{
+				{Name: "id", Type: event.Int, Place: event.InKey, Path: []string{"id"}}, at("name", event.Text), at("op", event.Text, "$op"),
+				{Name: "lsn", Type: event.Int, Place: event.InHeader, Path: []string{"__source_lsn"}}, {Name: "gone", Type: event.Bool}}}
+		e := event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}}
+		s.Position = &event.Position{LSN: "lsn"}
+		if change != nil {
+			change(&s, &e)
+		}
+		return e.Wrap(s)
+	}
+	deletes := schema(nil)
+	marked := schema(func(s *event.Schema, e *event.Envelope) { s.Tombstones, e.MarkedDeletes = false, true })
+	unknown := schema(func(s *event.Schema, _ *event.Envelope) { s.Tombstones = false })
+	partial := schema(func(_ *event.Schema, e *event.Envelope) { e.Partial = true })
+	byTime := schema(func(s *event.Schema, _ *event.Envelope) { s.Position = nil })
+	record := func(value string) *event.Record {
+		rec := &event.Record{Timestamp: 1000, Key: []byte(`{"id":1}`), Headers: []event.Header{{Key: "__source_lsn", Value: []byte("77")}}}
+		if value != "" {
+			rec.Value = []byte(value)
+		}
+		return rec
+	}
+	for _, c := range []struct {
+		name   string
+		schema event.Schema
+		value  string
+		want   string
+	}{
+		{"a row", deletes, `{"id":1,"name":"ann","__op":"u"}`, `version=77 id=1 name="ann" op="u" lsn=77 gone=false`},
+		{"a delete", deletes, ``, `version=77 id=1 lsn=77 gone=true`},
+		{"a delete, partial", partial, ``, `version=77 id=1 lsn=77 gone=true`},
+		{"a delete by the record's time", byTime, ``, `version=1000 id=1 lsn=77 gone=true`},
+		{"a delete that is marked all the same", deletes, `{"id":1,"__deleted":"true","__op":"d"}`, `version=77 id=1 op="d" lsn=77 gone=true`},
+		{"after a marked delete", marked, ``, `left out: tombstone`},
+		{"a marked delete", marked, `{"id":1,"__deleted":"true"}`, `version=77 id=1 lsn=77 gone=true`},
+		{"one or the other", unknown, ``, `undecodable: the record has no value, which is either the delete`},
+		{"nothing at all is no tombstone", deletes, ` `, `undecodable: `},
+	} {
+		values := []string{c.value}
+		if c.value == "" {
+			values = append(values, "null", " null\n", `{"schema":null,"payload":null}`, `{"payload":null, "schema":{"type":"struct","fields":[]}}`)
+		}
+		for _, value := range values {
+			if got := said(t, c.schema, record(value)); !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s (%s): %s, want %s", c.name, value, got, c.want)
+			}
+		}
+	}
+	lacking := record("")
+	lacking.Headers = nil
+	if got := said(t, deletes, lacking); !strings.HasPrefix(got, "missing_field: field $header.__source_lsn") {
+		t.Errorf("a delete without a place: %s", got)
+	}
+	snapshot := record(`{"id":1,"name":"ann","__source_snapshot":"incremental"}`)
+	snapshot.Headers[0].Value = nil
+	if got := said(t, deletes, snapshot); got != `version=0 id=1 name="ann" gone=false` {
+		t.Errorf("a row that was read beside the log: %s", got)
+	}
+	// A record with a schema before a delete, whose schema is the same.
+	d, b := event.NewDecoder(deletes), event.Batch{}
+	const head = `{"schema":{"type":"struct","fields":[{"field":"id","type":"int64"}]},"payload":`
+	for _, payload := range []string{`{"id":1,"name":"ann"}`, `null`, `{"id":1,"name":"bob"}`} {
+		if err := d.Decode(record(head+payload+"}"), &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{`version=77 id=1 name="ann" lsn=77 gone=false`, `version=77 id=1 lsn=77 gone=true`, `version=77 id=1 name="bob" lsn=77 gone=false`} {
+		if got := shown(deletes, &b.Events[i]); got != want {
+			t.Errorf("record %d: %s, want %s", i, got, want)
+		}
+	}
+	for _, s := range []event.Schema{
+		schema(func(_ *event.Schema, e *event.Envelope) { e.MarkedDeletes = true }),
+		schema(func(s *event.Schema, e *event.Envelope) {
+			s.Tombstones, e.Unwrapped, e.MarkedDeletes = false, false, true
+		}),
+	} {
+		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "only unwrapped rows have deletes that are marked") {
+			t.Errorf("a schema of both: %v", err)
+		}
+	}
+}

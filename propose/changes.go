@@ -305,7 +305,9 @@ func (c *changes) extend(fields []Field) []Field {
 	}
 	of := func(member string, t event.Type, note string) {
 		f := event.Field{Name: free(member), Type: t, Path: []string{"$source", member}}
-		if c.form == event.Maxwell || c.unwrapped.short(member) {
+		if c.unwrapped.tombstones() {
+			f = c.unwrapped.header(f.Name, member, t)
+		} else if c.form == event.Maxwell || c.unwrapped.short(member) {
 			f.Path = []string{"$" + member}
 		}
 		fields, c.place = append(fields, Field{Field: f, Note: note}), append(c.place, f.Name)
@@ -319,13 +321,18 @@ func (c *changes) extend(fields []Field) []Field {
 	case textPlace:
 		of("position", event.Text, "the change's place in the log; rows of a bootstrap have none")
 	}
-	if c.unwrapped != nil && !c.unwrapped.has("__source_ts_ms") {
-		c.at = ""
-	} else {
+	timed := c.unwrapped == nil || c.unwrapped.has("__source_ts_ms")
+	if timed {
 		fields = append(fields, Field{Field: at, Note: "when the database made the change"})
 	}
-	return append(fields, Field{Field: event.Field{Name: c.gone, Type: event.Bool},
-		Note: "set by brine from the operation: true if the change is a delete"})
+	note := "set by brine from the operation: true if the change is a delete"
+	if c.unwrapped.tombstones() {
+		timed, note = false, "set by brine: true if the record has no value" // and therefore no time of its change
+	}
+	if !timed {
+		c.at = ""
+	}
+	return append(fields, Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: note})
 }
 
 // orders reports whether a field only serves to order changes of the same time.
@@ -336,7 +343,10 @@ func (c *changes) orders(name string) bool {
 // positions returns the positions of the primary key's fields.
 func (c *changes) positions(fields []Field) (out []int) {
 	for _, name := range c.key {
-		at := slices.IndexFunc(fields, func(f Field) bool { return len(f.Keys()) == 1 && f.Keys()[0] == name })
+		at := slices.IndexFunc(fields, func(f Field) bool {
+			k := f.Keys()
+			return (len(k) == 1 || f.Place == event.InKey) && k[len(k)-1] == name
+		})
 		if at < 0 {
 			return nil
 		}
@@ -373,7 +383,7 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 	of, note := "form: debezium", ""
 	switch {
 	case c.unwrapped != nil:
-		e.Unwrapped, of = true, of+", unwrapped: true"
+		e.Unwrapped, e.MarkedDeletes, of = true, c.unwrapped.marks(), of+", unwrapped: true"
 	case !c.whole:
 		of += ", before: key"
 	case c.log != noPlace:
@@ -386,6 +396,10 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 	if c.log == noPlace {
 		of += ", ties: accept"
 		note = "  # the version of a snapshot's row is when it was read: it wins over changes that are published later"
+		if c.unwrapped.tombstones() {
+			note = "  # versions are the times of records: better add source.lsn, or source.file,source.pos, to add.headers of the SMT, as " +
+				"docs/formats.md shows"
+		}
 	}
 	return "envelope: { " + of + " }" + note, e
 }

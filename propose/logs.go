@@ -147,8 +147,11 @@ func (c *changes) versions(s *sample, entity int) (out []Version) {
 			return places[place]
 		})
 	}
-	if c.log != noPlace || c.at == "" {
+	switch {
+	case c.log != noPlace:
 		return out // times would have to be accepted by name
+	case c.at == "":
+		return []Version{s.byRecords(entity)}
 	}
 	at := s.field(c.at)
 	ties(c.at, func(i int) int64 { return s.events[i].Values[at].Int() })

@@ -25,12 +25,13 @@ type tombstones struct {
 
 // findTombstones adds the fields that a record without a value has, if there are such records and every key says what its record is about.
 func (p *Proposal) findTombstones(ctx context.Context, raw []event.Record) {
+	c := p.encoding.changes
 	for i := range raw {
-		if raw[i].Value == nil {
+		if raw[i].Value == nil || c != nil && c.unwrapped != nil && hasNone(raw[i].Value) {
 			p.Empty++
 		}
 	}
-	if p.Empty == 0 || p.encoding.changes != nil || !p.opts.Keyed {
+	if p.Empty == 0 || c != nil && !c.unwrapped.tombstones() || !p.opts.Keyed {
 		return
 	}
 	t, fields := &tombstones{}, fieldsOfKeys(raw)
@@ -54,10 +55,13 @@ func (p *Proposal) findTombstones(ctx context.Context, raw []event.Record) {
 		}
 		t.key = append(t.key, f.Name)
 	}
+	if p.tombstones = t; c != nil {
+		t.gone = c.gone
+		return
+	}
 	t.gone = free(p.Fields, "gone")
 	p.Fields = append(p.Fields, Field{Field: event.Field{Name: t.gone, Type: event.Bool},
 		Note: "set by brine: true if the record has no value"})
-	p.tombstones = t
 }
 
 // free returns a name that no field has.
@@ -71,9 +75,13 @@ func free(fields []Field, name string) string {
 // fieldsOfKeys returns the fields in the records' keys: the members of objects, or the whole of texts. It returns nil if a record has no
 // key or keys are neither.
 func fieldsOfKeys(raw []event.Record) []Field {
-	profile := newProfile()
+	profile, within := newProfile(), []string(nil)
 	for i := range raw {
-		profile.add(raw[i].Key)
+		schema, inner := unwrap(raw[i].Key)
+		if schema != nil {
+			within = []string{"payload"}
+		}
+		profile.add(inner)
 		if key := raw[i].Key; len(key) == 0 || !utf8.Valid(key) || bytes.IndexFunc(key, unicode.IsControl) >= 0 {
 			return nil
 		}
@@ -90,7 +98,7 @@ func fieldsOfKeys(raw []event.Record) []Field {
 		if f := &fields[i]; c.seen < len(raw) || f.Type == event.Nested || f.Type == event.Float {
 			return nil
 		}
-		fields[i].Path, fields[i].Place = c.path, event.InKey
+		fields[i].Path, fields[i].Place = append(within[:len(within):len(within)], c.path...), event.InKey
 	}
 	if len(fields) == 0 {
 		return nil
@@ -157,7 +165,7 @@ func (p *Proposal) empty() string {
 	switch {
 	case p.Empty == 0:
 		return ""
-	case p.tombstones != nil || p.encoding.changes != nil:
+	case p.tombstones != nil || p.encoding.changes != nil && !p.encoding.changes.unwrapped.tombstones():
 		return fmt.Sprintf("; %s of them have no value", term.Thousands(int64(p.Empty)))
 	}
 	return fmt.Sprintf("; %s of them have no value and would be dead letters, since no keys say what they delete",
@@ -170,5 +178,4 @@ func (t *tombstones) settings(w *writer) {
 		w.line(2, "key_format: %s", t.name)
 	}
 	w.line(2, "deletes: tombstone            # a record without a value deletes the row of its key")
-	w.line(2, "images: { deleted: %s }", t.gone)
 }

@@ -128,10 +128,15 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 	if c := p.encoding.changes; c != nil {
 		setting, _ := c.envelope(p.Fields)
 		w.line(2, "%s", setting)
+		if c.unwrapped.marks() {
+			w.line(2, "deletes: marked               # by __deleted or __op; a record without a value after one says nothing new")
+		}
 		w.line(2, "images: { deleted: %s }", c.gone)
 	}
-	if p.tombstones != nil {
-		p.tombstones.settings(w)
+	if t := p.tombstones; t != nil {
+		if t.settings(w); p.encoding.changes == nil {
+			w.line(2, "images: { deleted: %s }", t.gone)
+		}
 	}
 	w.line(2, "fields:")
 	for _, f := range p.Fields {
@@ -165,7 +170,7 @@ func (p *Proposal) columns(k *Key) []Field {
 // version writes the version, and the alternatives to it.
 func (p *Proposal) version(w *writer) {
 	best := p.Versions[0]
-	if p.tombstones != nil {
+	if p.tombstones != nil && best.Field == "" {
 		w.line(2, "# No version: a record without a value has only its own time.")
 	} else if best.Field == "" {
 		w.line(2, "# No version: no field orders the changes of one %s, so the time of the Kafka record does.", p.Entity)
@@ -201,6 +206,8 @@ func declaration(f Field) string {
 		more = append(more, "path: $key")
 	} else if f.Place == event.WholeValue {
 		more = append(more, "path: $value")
+	} else if f.Place == event.InHeader {
+		more = append(more, `path: ["$header", `+quote(f.Path[0])+"]")
 	} else if f.Place == event.InKey {
 		more = append(more, "path: ["+strings.Join(append([]string{`"$key"`}, quoted(f.Path)...), ", ")+"]")
 	} else if len(f.Path) > 0 {

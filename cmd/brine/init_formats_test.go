@@ -238,6 +238,28 @@ func withOperations(records []sent) []sent {
 	return records
 }
 
+// endedParcels returns changes of four rows as ExtractNewRecordState writes them by default: deletes have no value, or null in its place, and
+// all records the place in the log in a header. Without keyed, some keys are not objects.
+func endedParcels(keyed bool) (out []sent) {
+	for n := range 16 {
+		r := sent{partition: n % 4 % devPartitions, time: parcelTime.Add(time.Duration(n) * time.Second), headers: []kafka.Header{{Key: "__source_lsn",
+			Value: fmt.Append(nil, 1000+n)}}, key: fmt.Appendf(nil, `{"schema":{"type":"struct"},"payload":{"id":%d}}`, n%4)}
+		switch {
+		case n < 12:
+			r.value = fmt.Appendf(nil, `{"id":%d,"city":"Oslo","n":%d,"__op":"u"}`, n%4, n)
+		case n == 13:
+			r.value = []byte("null")
+		case n == 14:
+			r.value = []byte(`{"schema":{"type":"struct","optional":true},"payload":null}`)
+		}
+		if !keyed && n > 0 {
+			r.key = fmt.Append(nil, n%4)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
 // textParcels returns twelve texts of four parcels; those from a number on have no value.
 func textParcels(ended int) (out []sent) {
 	for n := range 12 {
@@ -311,7 +333,7 @@ func TestInitOfFormats(t *testing.T) {
 		"debezium without an envelope": {nil, bareParcels(func(at time.Time, n int) string {
 			return fmt.Sprintf(`,"__lsn":%d,"__source_ts_ms":%d`, 1000+n, at.UnixMilli())
 		}), []string{"envelope: { form: debezium, unwrapped: true, key: [id] }", `lsn: { type: int, path: ["$lsn"] }`, "version: lsn(lsn)",
-			"key: md5(id, 4) + asc(id)", "images: { deleted: gone }"}, 4},
+			"key: md5(id, 4) + asc(id)", "deletes: marked ", "images: { deleted: gone }"}, 4},
 		"debezium without an envelope or places": {nil, bareParcels(func(at time.Time, _ int) string {
 			return fmt.Sprintf(`,"__source_ts_ms":%d`, at.UnixMilli())
 		}), []string{"envelope: { form: debezium, unwrapped: true, key: [id], ties: accept }", "version: changed_at"}, 4},
@@ -356,8 +378,11 @@ func TestInitOfFormats(t *testing.T) {
 			[]string{"format: protobuf", "schema: p.proto", "message: shop.Parcel", "at: time_ms", "version: at"}, 12},
 		"compacted": {nil, compactedParcels(`{"id":"%s"}`), []string{"40 records were read; 4 of them have no value.", "key_format: json", "deletes: tombstone ",
 			"images: { deleted: gone }", `id: { type: text, path: ["$key", id] }`, "key: md5(id, 4) + id\n", "row: entity"}, 12},
-		"debezium without an envelope, deletes without a value": {nil, withOperations(compactedParcels(`{"id":"%s"}`)), []string{"deletes: tombstone ",
-			"key: md5(id, 4) + id\n"}, 12},
+		"debezium without an envelope, deletes without a value": {nil, withOperations(compactedParcels(`{"id":"%s"}`)), []string{"4 of them have no value.", "deletes: tombstone ",
+			"envelope: { form: debezium, unwrapped: true, key: [id], ties: accept }", "key_format: json", "No version: ", "key: md5(id, 4) + id\n"}, 12},
+		"debezium without an envelope, deletes are null": {nil, endedParcels(true), []string{"4 of them have no value.", "deletes: tombstone ",
+			"envelope: { form: debezium, unwrapped: true, key: [id] }", `id: { type: int, path: ["$key", payload, id] }`,
+			`lsn: { type: int, path: ["$header", __source_lsn] }`, "version: lsn(lsn)", "key: md5(id, 4) + asc(id)\n"}, 4},
 		"compacted with plain keys": {nil, compactedParcels("%s"), []string{"4 of them have no value.", "deletes: tombstone ", "key: { type: text, path: $key }",
 			"key: md5(key, 4) + key\n"}, 12}, // those that are deleted are marked
 		"json behind ids": {[]string{"--registry", registry.URL()}, encodedParcels(func(id string, at int64, n int) []byte {
