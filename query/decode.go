@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -32,16 +33,19 @@ type decoder struct {
 	table     Table
 	unpackers []*event.Unpacker // by column; nil for a column of one field
 	keys      [][]string        // names of the fields of each key
+	units     [][]time.Duration // what the integers among them count
 	rounds    [][]bool          // whether each key holds these fields only rounded
 	width     int               // the most fields of a row
 }
 
 func newDecoder(t Table) *decoder {
 	d := &decoder{table: t, unpackers: make([]*event.Unpacker, len(t.Columns)), keys: make([][]string, len(t.Keys)),
-		rounds: make([][]bool, len(t.Keys))}
+		units: make([][]time.Duration, len(t.Keys)), rounds: make([][]bool, len(t.Keys))}
 	for i := range t.Keys {
 		d.keys[i] = t.Keys[i].Key.Fields()
-		for _, name := range d.keys[i] {
+		fields := t.Keys[i].Key.Bindable() // begins with those of Fields
+		for n, name := range d.keys[i] {
+			d.units[i] = append(d.units[i], fields[n].Unit)
 			d.rounds[i] = append(d.rounds[i], !t.Keys[i].Key.Gives(name))
 		}
 		d.width = max(d.width, len(d.keys[i]))
@@ -91,7 +95,7 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	}
 	row.Fields = make([]Field, 0, d.width)
 	for i, name := range d.keys[at] {
-		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
+		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i], d.units[at][i])})
 	}
 	for i := range d.table.Columns {
 		kept := len(row.Fields)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/event"
 	"brine/hbase"
@@ -97,5 +98,36 @@ func TestMembersAreReadAsOneField(t *testing.T) {
 	s.rows[0].Cells[1].Value = []byte{0xff}
 	if _, err := ByKey(t.Context(), s, table, [][]byte{[]byte("a")}); err == nil || !strings.Contains(err.Error(), `member "x"`) {
 		t.Errorf("bytes that no brine wrote: %v", err)
+	}
+}
+
+// Dates and times in µs and ns that a key holds as numbers are shown as dates and times, whether or not a column holds them too.
+func TestTimesOfKeysAreShownAsTimes(t *testing.T) {
+	day := 24 * time.Hour
+	key, err := rowkey.Parse(`desc(us) + asc(day, 32) + asc(ns) + asc(n)`, []rowkey.Field{{Name: "us", Type: rowkey.Int, Unit: time.Microsecond},
+		{Name: "day", Type: rowkey.Int, Unit: day}, {Name: "ns", Type: rowkey.Int, Unit: time.Nanosecond}, {Name: "n", Type: rowkey.Int}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := key.Append(nil, []rowkey.Value{{Type: rowkey.Int, Int: 1}, {Type: rowkey.Int, Int: -1}, {Type: rowkey.Int, Int: -2}, {Type: rowkey.Int, Int: 7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := Table{Name: "t", Keys: rowkey.One(key), Columns: []Column{{Family: "f", Qualifier: "u", Field: "us", Type: event.TimeUS}}}
+	cell := hbase.Cell{Row: row, Family: []byte("f"), Qualifier: []byte("u"), Timestamp: 9, Value: event.AppendValue(nil, event.IntValue(1))}
+	rows, err := ByKey(t.Context(), &store{rows: []hbase.Result{{Row: row, Cells: []hbase.Cell{cell}}}}, table, [][]byte{row})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := WriteJSON(&out, func(yield func(Found, error) bool) { yield(Found{Row: rows[0]}, nil) }); err != nil {
+		t.Fatal(err)
+	}
+	want := `"fields":{"day":"1969-12-31","n":7,"ns":"1969-12-31T23:59:59.999999998Z","us":"1970-01-01T00:00:00.000001Z"}`
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("%s, want %s", &out, want)
+	}
+	if !equal(rows[0].Fields[1].Value, int64(-86400000)) {
+		t.Errorf("the row's %v is not the day of its document", rows[0].Fields[1])
 	}
 }

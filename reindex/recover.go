@@ -265,7 +265,7 @@ func (r *recoverer) identity(values []event.Value, row []byte) error {
 		return err
 	}
 	for i, at := range r.keyAt {
-		values[at] = eventkey.FieldValue(r.keyValues[i])
+		values[at] = eventkey.FieldValue(r.keyValues[i], eventkey.Unit(r.schema.Fields[at].Type))
 		if n := slices.IndexFunc(r.fields, func(f field) bool { return f.at == at }); n >= 0 && !r.keyGives[i] {
 			values[at] = r.fields[n].value
 		}

@@ -10,6 +10,7 @@ import (
 	"brine/hbase"
 	"brine/indexer"
 	"brine/rowkey"
+	"brine/rowkey/eventkey"
 	"brine/sink"
 )
 
@@ -136,6 +137,45 @@ func TestRowsThatDoNotHoldTheirDocumentsAreRefused(t *testing.T) {
 	for _, s := range []shape{{key: `id + "|" + asc(at, ms)`, changes: indexer.Whole, set: []string{"id", "at", "status"}}, {key: "id", changes: indexer.Partial, set: all}} {
 		if _, err := newRecoverer(s.source(t)); err != nil {
 			t.Errorf("%s: %v", s.key, err)
+		}
+	}
+}
+
+// TestTimesOfKeysAreTimesAgain checks that a date or time in µs or ns that only the key holds comes back as what the topic has, and not as
+// the number in the key: a document has a date's midnight, not the number of its day.
+func TestTimesOfKeysAreTimesAgain(t *testing.T) {
+	schema := event.Schema{Version: -1, Fields: []event.Field{{Name: "id", Type: event.Text}, {Name: "day", Type: event.Date}, {Name: "us", Type: event.TimeUS},
+		{Name: "ns", Type: event.TimeNS}, {Name: "note", Type: event.Text}}}
+	key, err := eventkey.Parse(`id + "|" + desc(us) + asc(day, 32) + asc(ns)`, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []event.Value{event.TextValue("o1"), event.InstantValue(event.Date, -1), event.InstantValue(event.TimeUS, -2), event.InstantValue(event.TimeNS, 3)}
+	e, err := eventkey.New(key, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := e.Append(nil, &event.Event{Values: want})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := indexer.Document{Index: "x", Key: key, Changes: indexer.Whole}
+	for _, name := range []string{"day", "us", "ns", "note"} {
+		d.Set = append(d.Set, indexer.Column{Name: name, Field: name})
+	}
+	r, err := newRecoverer(&Source{Pipeline: "p", Table: "t", Documents: indexer.Options{Schema: schema, Documents: []indexer.Document{d}},
+		Rows: sink.Options{Schema: schema, Rows: []sink.Rows{{Table: sink.Table{Name: "t", Row: sink.RowEntity, Keys: rowkey.One(key)},
+			Columns: []sink.Column{{Family: "f", Qualifier: "n", Field: "note"}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := r.events(nil, hbase.Result{Row: row, Cells: []hbase.Cell{cell("f:n", 12, "x")}}, nil)
+	if err != nil || len(events) != 1 {
+		t.Fatalf("%v, %v", events, err)
+	}
+	for i, v := range want {
+		if got := events[0].Values[i]; !got.Equal(v) || got.Type != v.Type {
+			t.Errorf("field %s is a %s of %d, want a %s of %d", schema.Fields[i].Name, got.Type, got.Int(), v.Type, v.Int())
 		}
 	}
 }

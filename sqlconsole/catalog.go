@@ -124,16 +124,6 @@ var keyTypes = map[rowkey.Type]event.Type{rowkey.Text: event.Text, rowkey.Int: e
 	rowkey.Bool: event.Bool,
 	rowkey.Time: event.TimeMS}
 
-// unitType returns the type of integers in keys that count a unit, or 0 if they are not times or dates.
-func unitType(unit time.Duration) event.Type {
-	for _, t := range []event.Type{event.Date, event.TimeUS, event.TimeNS} {
-		if eventkey.Unit(t) == unit {
-			return t
-		}
-	}
-	return 0
-}
-
 // resolve finds what a Ref names.
 func (c *Catalog) resolve(t *Table, r Ref) (*column, error) {
 	out := &column{ref: r}
@@ -192,9 +182,8 @@ func (t *Table) field(out *column) error {
 	for _, f := range t.KeyFields() {
 		if f.Name == name {
 			if out.inKey = true; eventkey.Type(out.typ) != f.Type { // a column may know the unit of an integer better
-				out.typ = keyTypes[f.Type]
-				if t := unitType(f.Unit); t != 0 {
-					out.typ = t
+				if out.typ = keyTypes[f.Type]; out.typ == event.Int {
+					out.typ = eventkey.Counted(f.Unit)
 				}
 			}
 		}

@@ -90,13 +90,14 @@ func Value(v event.Value) rowkey.Value {
 	return rowkey.Value{}
 }
 
-// FieldValue converts a key's value to an event's. It is the inverse of Value.
-func FieldValue(v rowkey.Value) event.Value {
+// FieldValue converts a key's value to an event's. It is the inverse of Value, given the unit that the key's field declares: without it an
+// Int is a number, and not the date or time that it counts.
+func FieldValue(v rowkey.Value, unit time.Duration) event.Value {
 	switch v.Type {
 	case rowkey.Text:
 		return event.TextValue(string(v.Text))
 	case rowkey.Int:
-		return event.IntValue(v.Int)
+		return event.InstantValue(Counted(unit), v.Int)
 	case rowkey.Time:
 		return event.TimeValue(v.Int)
 	case rowkey.Float:
@@ -118,6 +119,16 @@ func Unit(t event.Type) time.Duration {
 		return time.Nanosecond
 	}
 	return 0
+}
+
+// Counted returns the type whose values count a unit, the inverse of Unit; Int if none does.
+func Counted(unit time.Duration) event.Type {
+	for _, t := range [...]event.Type{event.Date, event.TimeUS, event.TimeNS} {
+		if Unit(t) == unit {
+			return t
+		}
+	}
+	return event.Int
 }
 
 // Type returns the key's type for an event's type.
