@@ -113,9 +113,13 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 			if slices.ContainsFunc(x.Fields, func(has query.IndexField) bool { return has.Name == f.Name }) {
 				continue
 			}
-			words := declared.field(f.Name).Type == string(indexer.Text)
-			x.Fields = append(x.Fields, query.IndexField{Name: f.Name, Field: f.Field, Type: keyType(p, f.Field),
-				Unit: eventkey.Unit(p.field(f.Field).eventType()), Words: words})
+			typ := p.field(f.Field).eventType()
+			field := query.IndexField{Name: f.Name, Field: f.Field, Type: keyTypes[typ], Unit: eventkey.Unit(typ),
+				Words: declared.field(f.Name).Type == string(indexer.Text)}
+			if typ == event.Decimal || typ == event.Bytes { // keys cannot hold them; documents have them as texts
+				field.Type, field.Exact = rowkey.Text, true
+			}
+			x.Fields = append(x.Fields, field)
 		}
 		if x.Newest == "" {
 			at, _ := p.versionFields()

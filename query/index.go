@@ -28,6 +28,7 @@ type IndexField struct {
 	Field string        // in the table's key and columns
 	Type  rowkey.Type   // of its values
 	Words bool          // a Text that is found by its words, not as a whole
+	Exact bool          // a Text for a decimal or bytes, which does not sort as they do, so it has no ranges
 	Unit  time.Duration // see rowkey.Field
 }
 
@@ -109,6 +110,9 @@ func (f *IndexField) clause(text string) (search.Clause, error) {
 	if from, to, ok := strings.Cut(text, ".."); ok {
 		if f.Type == rowkey.Bool {
 			return nil, fmt.Errorf("is true or false, which has no ranges")
+		}
+		if f.Exact {
+			return nil, fmt.Errorf("is a text in the index, which does not sort as the field does; write the exact value")
 		}
 		return f.between(from, to)
 	}

@@ -67,6 +67,8 @@ func TestConditionsOnTheIndexSayWhatIsWrong(t *testing.T) {
 		{ordersIndex, []string{"lines=1,x"}, `lines: "x" is not a whole number`},
 		{ordersIndex, []string{"lines=1..=2"}, "lines: is answered by the index, whose ranges exclude their end; write from..to"},
 		{ordersIndex, []string{"gift=false..true"}, "gift: is true or false, which has no ranges"},
+		{&Index{Name: "x", Fields: []IndexField{{Name: "price", Field: "price", Type: rowkey.Text, Exact: true}}}, []string{"price=1..2"},
+			"price: is a text in the index, which does not sort as the field does; write the exact value"},
 		{wordless, []string{"text=a"}, "text=: index w has no field that can be searched by words; declare one as text, or use customer, created"},
 		{wordy, []string{"text=a"}, "text=: index w has several fields that can be searched by words; name one of items, note"},
 	} {

@@ -43,7 +43,7 @@ func (t Table) indexServes(asked []Arg) error {
 		switch {
 		case err != nil:
 			return err
-		case a.Range && (f.Words || f.Type == rowkey.Bool):
+		case a.Range && (f.Words || f.Exact || f.Type == rowkey.Bool):
 			return refuse("write it without the dots", "%s of index %s has no ranges", f.Name, t.Index.Name)
 		}
 	}

@@ -18,8 +18,10 @@ func shopTable(t testing.TB, key string) Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := &Index{Name: "orders", Newest: "made", Fields: []IndexField{{"user", "user", rowkey.Text, false, 0}, {"made", "created", rowkey.Time, false, 0},
-		{"items", "items", rowkey.Text, true, 0}, {"status", "status", rowkey.Text, false, 0}, {"gift", "gift", rowkey.Bool, false, 0}}}
+	index := &Index{Name: "orders", Newest: "made", Fields: []IndexField{{Name: "user", Field: "user", Type: rowkey.Text},
+		{Name: "made", Field: "created", Type: rowkey.Time},
+		{Name: "items", Field: "items", Type: rowkey.Text, Words: true}, {Name: "status", Field: "status", Type: rowkey.Text},
+		{Name: "gift", Field: "gift", Type: rowkey.Bool}}}
 	return Table{Name: "shop:orders", Keys: rowkey.One(k), Index: index, Deleted: "deleted", Columns: []Column{
 		{Family: "b", Qualifier: "s", Field: "status", Type: event.Text}, {Family: "b", Qualifier: "d", Field: "deleted", Type: event.Bool},
 		{Family: "x", Qualifier: "n", Field: "note", Type: event.Text}}}
