@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"brine/event"
@@ -38,6 +39,63 @@ func TestCellValues(t *testing.T) {
 	}
 	if got := event.AppendValue(nil, event.Value{}); len(got) != 0 {
 		t.Errorf("null is %x", got)
+	}
+}
+
+// TestCellsOfExactTypes checks the bytes of decimals against those of HBase's Bytes.toBytes(BigDecimal): the scale in 4 bytes, then the
+// unscaled number as BigInteger.toByteArray writes it. Dates and times are longs, and bytes are as they are.
+func TestCellsOfExactTypes(t *testing.T) {
+	nines := strings.Repeat("9", 38)
+	for _, c := range []struct {
+		typ        event.Type
+		text, cell string
+	}{
+		{event.Decimal, "0", "0000000000"},
+		{event.Decimal, "0.00", "0000000200"},
+		{event.Decimal, "1.50", "000000020096"},
+		{event.Decimal, "-0.001", "00000003ff"},
+		{event.Decimal, "127", "000000007f"},
+		{event.Decimal, "128", "000000000080"},
+		{event.Decimal, "-128", "0000000080"},
+		{event.Decimal, "-129", "00000000ff7f"},
+		{event.Decimal, nines, "000000004b3b4ca85a86c47a098a223fffffffff"},
+		{event.Decimal, "-" + nines, "00000000b4c4b357a5793b85f675ddc000000001"},
+		{event.Decimal, "0." + nines, "000000264b3b4ca85a86c47a098a223fffffffff"},
+		{event.Decimal, "0." + strings.Repeat("0", 37) + "1", "0000002601"},
+		{event.Bytes, "", ""},
+		{event.Bytes, "AP8K", "00ff0a"},
+		{event.Date, "0000-01-01", "fffffffffff50558"},
+		{event.Date, "0001-01-01", "fffffffffff506c6"},
+		{event.Date, "1969-12-31", "ffffffffffffffff"},
+		{event.Date, "1970-01-01", "0000000000000000"},
+		{event.Date, "9999-12-31", "00000000002cc0a0"},
+		{event.TimeUS, "0000-01-01T00:00:00.000000Z", "ff23233e56e90000"},
+		{event.TimeUS, "1969-12-31T23:59:59.999999Z", "ffffffffffffffff"},
+		{event.TimeUS, "9999-12-31T23:59:59.999999Z", "0384440ccc735fff"},
+		{event.TimeNS, "1677-09-21T00:12:43.145224192Z", "8000000000000000"},
+		{event.TimeNS, "1969-12-31T23:59:59.999999999Z", "ffffffffffffffff"},
+		{event.TimeNS, "2262-04-11T23:47:16.854775807Z", "7fffffffffffffff"},
+	} {
+		cell, err := hex.DecodeString(c.cell)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := event.ParseValue(c.typ, cell)
+		if text, _ := v.Textual(); err != nil || text != c.text {
+			t.Errorf("%s %s is read as %q, %v; want %s", c.typ, c.cell, text, err, c.text)
+		}
+		if c.typ == event.Decimal { // the others are read from records, too, in TestExactTypesOfJSON
+			v, _ = event.DecimalValue(c.text)
+		}
+		if got := event.AppendValue([]byte("x"), v)[1:]; !bytes.Equal(got, cell) {
+			t.Errorf("%s %s: got %x, want %s", c.typ, c.text, got, c.cell)
+		}
+	}
+	for _, cell := range []string{"", "00000002", "00000002000096", "00000000ffff", "0000002701", "ffffffff01", "000000004b3b4ca85a86c47a098a224000000000"} {
+		raw, _ := hex.DecodeString(cell)
+		if v, err := event.ParseValue(event.Decimal, raw); err == nil {
+			t.Errorf("the cell %s is read as %s", cell, v.Text())
+		}
 	}
 }
 

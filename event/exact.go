@@ -185,12 +185,17 @@ func parseInstant(t Type, text []byte) (count int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	count, ok = Milliseconds.in(t.unit(), ms)
-	if !ok || t == Date {
-		return count, ok
+	if t == Date {
+		return Milliseconds.in(Days, ms)
 	}
 	below := belowMilliseconds(text) / lengths[t.unit()]
-	return count + below, count <= math.MaxInt64-below
+	if ms < 0 { // from its end, because the type's first time is within a millisecond whose beginning does not fit
+		ms, below = ms+1, below-lengths[Milliseconds]/lengths[t.unit()]
+	}
+	if count, ok = Milliseconds.in(t.unit(), ms); !ok || below > 0 && count > math.MaxInt64-below || below < 0 && count < math.MinInt64-below {
+		return 0, false
+	}
+	return count + below, true
 }
 
 // belowMilliseconds returns the nanoseconds beyond the milliseconds of a time in RFC 3339.
