@@ -96,3 +96,32 @@ func FuzzFloat(f *testing.F) {
 		}
 	})
 }
+
+// TestExactTypesInDocuments has the JSON of decimals, bytes, dates and times in µs and ns, up to the ends of their types.
+func TestExactTypesInDocuments(t *testing.T) {
+	nines := strings.Repeat("9", 38)
+	decimal := func(s string) event.Value {
+		v, ok := event.DecimalValue(s)
+		if !ok {
+			t.Fatalf("%s is no decimal", s)
+		}
+		return v
+	}
+	for _, c := range []struct {
+		v    event.Value
+		want string
+	}{
+		{decimal("1.50"), `"1.50"`}, {decimal("-0.001"), `"-0.001"`}, {decimal("-" + nines), `"-` + nines + `"`}, {decimal("0." + nines), `"0.` + nines + `"`},
+		{event.BytesValue([]byte{0, 0xff, '\n'}), `"AP8K"`}, {event.BytesValue(nil), `""`},
+		{event.InstantValue(event.Date, -719528), "-62167219200000"}, // 0000-01-01
+		{event.InstantValue(event.Date, -1), "-86400000"}, {event.InstantValue(event.Date, 15736), "1359590400000"},
+		{event.InstantValue(event.Date, 2932896), "253402214400000"}, // 9999-12-31
+		{event.InstantValue(event.TimeUS, -1), "-1"}, {event.InstantValue(event.TimeUS, 253402300799999999), "253402300799999999"},
+		{event.InstantValue(event.TimeNS, math.MinInt64), "-9223372036854775808"}, {event.InstantValue(event.TimeNS, math.MaxInt64), "9223372036854775807"},
+	} {
+		if got := appendValue([]byte("x"), c.v)[1:]; string(got) != c.want {
+			text, _ := c.v.Textual()
+			t.Errorf("%s %s is %s, want %s", c.v.Type, text, got, c.want)
+		}
+	}
+}
