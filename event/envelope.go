@@ -140,6 +140,8 @@ type envelope struct {
 	pairs   []imaged
 	// Present only in records that are not changes of rows.
 	ddl, status, beat *Node
+	// Of records that ExtractNewRecordState passes on as they are, the members that together tell them from rows.
+	schemaChange, transaction [2]*Node
 }
 
 // imaged is a column that is read from both images.
@@ -155,6 +157,8 @@ func newEnvelope(d *Decoder) *envelope {
 			n.texts = !n.column
 		}
 		e.kind, e.deleted = e.read(Text, "__op"), e.read(Text, "__deleted")
+		e.schemaChange = [2]*Node{e.read(Nested, "ddl"), e.read(Nested, "tableChanges")}
+		e.transaction = [2]*Node{e.read(Nested, "event_count"), e.read(Nested, "data_collections")}
 	case e.Form == Debezium:
 		for _, n := range slices.Concat(d.images.before.children, d.images.after.children) {
 			n.column = true
@@ -226,6 +230,10 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 		if b.gone || string(b.said(e.deleted)) == "true" || string(b.said(e.kind)) == "d" {
 			return true, nil
 		}
+		if why := e.passedOn(b); why != "" {
+			b.LeaveOut(why)
+			return false, nil
+		}
 		return false, e.complete(b, string(b.said(e.kind)) == "c")
 	case e.Form == Debezium:
 		return e.debezium(b)
@@ -233,6 +241,24 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 		return e.maxwell(b)
 	}
 	return e.canal(b)
+}
+
+// passedOn returns what the event is if it is no row, but one of Debezium's own records, which have no envelope to be taken out of. A record
+// with a declared column, or anything that the transform adds, is a row.
+func (e *envelope) passedOn(b *Builder) (why LeftOut) {
+	switch all := func(of [2]*Node) bool { return b.Has(of[0]) && b.Has(of[1]) }; {
+	case all(e.schemaChange):
+		why = SchemaChange
+	case all(e.transaction):
+		why = Transaction
+	default:
+		return ""
+	}
+	row := func(n *Node) bool { return n.column && b.Has(n) }
+	if b.Has(e.kind) || b.Has(e.deleted) || slices.ContainsFunc(e.decoder.root.children, row) {
+		return ""
+	}
+	return why
 }
 
 // noValue handles a record without a value. Debezium writes one after each change that is a delete, and in place of it for rows without their

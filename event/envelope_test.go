@@ -63,6 +63,8 @@ var (
 	refusing = wrap(event.Envelope{Form: event.Debezium, Refused: []event.LeftOut{event.Truncate, event.Message}}, -1, at("id", event.Int))
 	flat     = wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}}, 2, at("id", event.Int), at("name", event.Text),
 		at("at", event.TimeMS, "$source", "ts_ms"), at("lsn", event.Int, "$lsn"))
+	named   = wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"name"}}, -1, at("name", event.Text))
+	defined = wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"ddl"}}, -1, at("ddl", event.Text))
 )
 
 const (
@@ -127,6 +129,14 @@ func TestDebezium(t *testing.T) {
 		{"unwrapped delete", flat, `{"id":1,"name":null,"__op":"d","__lsn":77,"__source_ts_ms":900,"__deleted":"true"}`, `version=900 id=1 at=900 lsn=77 gone=true`},
 		{"unwrapped delete by its op", flat, `{"id":1,"__op":"d","__source_ts_ms":900}`, `version=900 id=1 at=900 gone=true`},
 		{"unwrapped tombstone", flat, `null`, `undecodable: the record has no value, which is either the delete of its key's row, or follows a row that already marks the delete; write deletes: tombstone in the pipeline if rows are deleted only in this way, or deletes: marked if __deleted or __op marks each delete`},
+		{"unwrapped, a schema change", named, `{` + source + `,"ts_ms":950,"databaseName":"shop","schemaName":null,"ddl":"ALTER TABLE orders …","tableChanges":[]}`, `left out: schema_change`},
+		{"unwrapped, a schema change without ddl", named, `{` + source + `,"ts_ms":950,"ddl":null,"tableChanges":[{"type":"CREATE"}]}`, `left out: schema_change`},
+		{"unwrapped, a transaction begins", named, `{"status":"BEGIN","id":"571","ts_ms":950,"event_count":null,"data_collections":null}`, `left out: transaction`},
+		{"unwrapped, a transaction ends", named, `{"status":"END","id":"571","ts_ms":950,"event_count":2,"data_collections":[{"data_collection":"s1.a","event_count":1}]}`, `left out: transaction`},
+		{"unwrapped, a row with columns named so", named, `{"name":"ann","ddl":7,"tableChanges":"x","event_count":[],"data_collections":{}}`, `version=1000 name="ann" gone=false`},
+		{"unwrapped, a row with only columns named so", named, `{"ddl":1,"tableChanges":2,"__op":"c"}`, `version=1000 gone=false`},
+		{"unwrapped, a declared column named so", defined, `{"ddl":"x","tableChanges":2}`, `version=1000 ddl="x" gone=false`},
+		{"unwrapped, half of a schema change", named, `{"ddl":1}`, `version=1000 gone=false`},
 		{"unwrapped without a version", flat, `{"id":1}`, `missing_field: field __source_ts_ms: it is the version of the event`},
 		{"unwrapped, unavailable", flat, `{"id":1,"name":"__debezium_unavailable_value","__source_ts_ms":900}`,
 			`missing_field: field name: the database did not send the column because it has not changed, but each change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
