@@ -80,8 +80,8 @@ type Pipeline struct {
 	Images Images `set:"images"`
 	// `tombstone`: a record without a value, as in compacted topics, deletes the row that its key names, and the document. `images.deleted` is
 	// true for it. The fields of row keys and the version must then come from outside the value (`$key`, `$key.name`, `$header.name`), or, for
-	// the version, be the record's own time. A tombstone that lacks one of them is a dead letter. `marked`, for `unwrapped` rows: `__deleted` or
-	// `__op` marks each delete, and a record without a value after it says nothing new and is left out. Without this setting every record
+	// the version, be the record's own time. A tombstone that lacks one of them is a dead letter. `marked`, for `unwrapped` rows: `__deleted`
+	// or `__op` marks each delete, and a record without a value after it says nothing new and is left out. Without this setting every record
 	// without a value is a dead letter, or left out if an envelope other than `unwrapped` shows deletes.
 	Deletes string `set:"deletes" oneof:"tombstone marked"`
 	// What a record carries. `whole`: every field, so that it replaces the document. `partial`: the changed fields, which are merged into the

@@ -243,8 +243,8 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 	return e.canal(b)
 }
 
-// passedOn returns what the event is if it is no row, but one of Debezium's own records, which have no envelope to be taken out of. A record
-// with a declared column, or anything that the transform adds, is a row.
+// passedOn returns what the event is if it is no row, but one of Debezium's own records, which have no envelope to be taken out of. A
+// record with a declared column, or anything that the transform adds, is a row.
 func (e *envelope) passedOn(b *Builder) (why LeftOut) {
 	switch all := func(of [2]*Node) bool { return b.Has(of[0]) && b.Has(of[1]) }; {
 	case all(e.schemaChange):
@@ -261,15 +261,15 @@ func (e *envelope) passedOn(b *Builder) (why LeftOut) {
 	return why
 }
 
-// noValue handles a record without a value. Debezium writes one after each change that is a delete, and in place of it for rows without their
-// envelope, unless its ExtractNewRecordState is told to mark rows that are deleted.
+// noValue handles a record without a value. Debezium writes one after each change that is a delete, and in place of it for rows without
+// their envelope, unless its ExtractNewRecordState is told to mark rows that are deleted.
 func (e *envelope) noValue(b *Builder) *Error {
 	switch {
 	case b.decoder.schema.Tombstones:
 		b.gone = true
 	case e.Unwrapped && !e.MarkedDeletes:
-		return &Error{Reason: Undecodable, Detail: "the record has no value, which is either the delete of its key's row, or follows a row that " +
-			"already marks the delete; write deletes: tombstone in the pipeline if rows are deleted only in this way, or deletes: marked if " +
+		return &Error{Reason: Undecodable, Detail: "the record has no value, which is either the delete of its key's row, or follows a row " +
+			"that already marks the delete; write deletes: tombstone in the pipeline if rows are deleted only in this way, or deletes: marked if " +
 			"__deleted or __op marks each delete"}
 	default:
 		b.LeaveOut(Tombstone)
