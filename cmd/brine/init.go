@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"brine/config"
@@ -149,10 +151,13 @@ func (c *initCmd) choose(e *env, p *propose.Proposal) (int, error) {
 		for i, k := range p.Keys {
 			fmt.Fprintf(e.stderr, "%d. %s\n   %s\n", i+1, k.Expr, k.Reads)
 		}
-		fmt.Fprintf(e.stderr, "Key [1]: ")
-		if answer := strings.TrimSpace(readLine(e.stdin)); answer != "" {
-			if _, err := fmt.Sscanf(answer, "%d", &n); err != nil {
-				return 0, usage(fmt.Errorf("%q is not a number from 1 to %d", answer, len(p.Keys)))
+		for n == 0 {
+			fmt.Fprintf(e.stderr, "Key [1]: ")
+			answer := cmp.Or(strings.TrimSpace(readLine(e.stdin)), "1") // also at the end of the input
+			var err error
+			if n, err = strconv.Atoi(answer); err != nil || n < 1 || n > len(p.Keys) {
+				fmt.Fprintf(e.stderr, "%q is not a number from 1 to %d\n", answer, len(p.Keys))
+				n = 0
 			}
 		}
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"brine/internal/sample"
 	"brine/internal/term"
 	"brine/skew"
 	"brine/skew/skewtest"
@@ -18,6 +20,13 @@ import (
 
 // openTerminal opens a terminal with this many columns. read returns what was written to it, once.
 func openTerminal(t *testing.T, columns int) (terminal *os.File, read func() string) {
+	t.Helper()
+	terminal, _, read = openKeyboard(t, columns)
+	return terminal, read
+}
+
+// openKeyboard also returns the function that types a text at the terminal, which shows it.
+func openKeyboard(t *testing.T, columns int) (terminal *os.File, types func(text string), read func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -44,7 +53,13 @@ func openTerminal(t *testing.T, columns int) (terminal *os.File, read func() str
 		defer close(ended)
 		_, _ = io.Copy(&seen, master) // its error is that the terminal was closed
 	}()
-	return terminal, func() string {
+	types = func(text string) {
+		t.Helper()
+		if _, err := master.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return terminal, types, func() string {
 		_ = terminal.Close()
 		<-ended
 		return strings.ReplaceAll(seen.String(), "\r\n", "\n")
@@ -73,5 +88,59 @@ func TestSkewFitsTheTerminal(t *testing.T) {
 	spaces := regexp.MustCompile(`\s+`)
 	if spaces.ReplaceAllString(drawn, " ") != spaces.ReplaceAllString(flat, " ") {
 		t.Errorf("on a terminal:\n%s\nelsewhere:\n%s", drawn, flat)
+	}
+}
+
+// TestInitAsksAtATerminal answers init's questions: the topic, the sample and the key. A wrong answer is asked again, and what it writes
+// passes check. Whoever ends the input gets the first key, or the name of the flag that is missing.
+func TestInitAsksAtATerminal(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "orders.jsonl")
+	var orders []byte
+	for value := range sample.Orders(300) {
+		orders = append(append(orders, value...), '\n')
+	}
+	if err := os.WriteFile(file, orders, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const end = "\x04" // what Ctrl-D sends
+	written := regexp.MustCompile(`written: key (.*)`)
+	keys := map[string]string{}
+	for _, c := range []struct {
+		name, answers string
+		code          int
+		want          []string // said at the terminal
+	}{
+		{"the second key", "shop.orders\n" + file + "\n2\n", exitOK, []string{"Topic to read: ", "File of sample records (empty: read topic shop.orders at ", "1. ", "2. ", "Key [1]: "}},
+		{"wrong answers", "shop.orders\n" + file + "\nfirst\n0\n99\n2x\n2\n", exitOK, []string{`"first" is not a number from 1 to `, `"0" is not`, `"99" is not`, `"2x" is not`}},
+		{"an empty answer", "shop.orders\n" + file + "\n\n", exitOK, nil},
+		{"the end instead of a key", "shop.orders\n" + file + "\n" + end, exitOK, nil},
+		{"the end at once", end, exitUsage, []string{"--topic: name the topic"}},
+	} {
+		output := filepath.Join(t.TempDir(), "brine.yaml")
+		terminal, types, read := openKeyboard(t, 200)
+		types(c.answers)
+		code := run(&env{ctx: t.Context(), stdin: terminal, stdout: terminal, stderr: terminal, getenv: os.LookupEnv}, []string{"init", "-o", output})
+		said := read()
+		if code != c.code {
+			t.Errorf("%s: exit %d\n%s", c.name, code, said)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: %q is not said:\n%s", c.name, want, said)
+			}
+		}
+		if code != exitOK {
+			continue
+		}
+		if m := written.FindStringSubmatch(said); m != nil {
+			keys[c.name] = m[1]
+		}
+		if code, out, _ := brine(t, "check", output); code != exitOK {
+			t.Errorf("%s: check exits with %d\n%s", c.name, code, out)
+		}
+	}
+	if keys["the second key"] == "" || keys["the second key"] != keys["wrong answers"] || keys["an empty answer"] == keys["the second key"] ||
+		keys["an empty answer"] == "" || keys["an empty answer"] != keys["the end instead of a key"] {
+		t.Errorf("the keys chosen are %q", keys)
 	}
 }
