@@ -8,9 +8,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
 )
 
 // Migrations has one folder migrations/DIALECT per dialect, as goose reads them; see account.Store.Migrate.
@@ -200,8 +205,8 @@ func (o *Outbox) Add(ctx context.Context, e *Entry) error {
 			"VALUES (?"+strings.Repeat(", ?", 20)+")",
 			e.ID, e.Account, e.Key, e.Print, e.Table, e.Command, e.Row, e.Expected, e.Change.At, e.Change.State, notNil(e.Change.Key),
 			e.Change.Value, Accepted, "", e.Topic, e.Part, -1, e.Created, order, 0, e.Created)
-		if err == nil {
-			return nil
+		if !isDuplicate(err) {
+			return err // even if there is such a row: the database may have rolled back the transaction, and with it the group's other writes
 		}
 		for _, taken := range []struct {
 			err   error
@@ -218,6 +223,16 @@ func (o *Outbox) Add(ctx context.Context, e *Entry) error {
 		}
 		return err
 	})
+}
+
+// isDuplicate reports whether a unique constraint was violated, after which the transaction goes on.
+func isDuplicate(err error) bool {
+	if is, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		const duplicateEntry = 1062
+		return is.Number == duplicateEntry
+	}
+	is, ok := errors.AsType[*sqlite.Error](err)
+	return ok && (is.Code() == codes.SQLITE_CONSTRAINT_UNIQUE || is.Code() == codes.SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
 func notNil(b []byte) []byte {
@@ -252,52 +267,81 @@ func (o *Outbox) Follows(ctx context.Context, e *Entry) (bool, error) {
 	return n > 0, err
 }
 
-// Left returns commands that are not known to be published and were accepted before a time. From then on, any process that finds them
-// publishes them, so that nobody can be certain any more that one is not published.
-func (o *Outbox) Left(ctx context.Context, before int64, limit int) (out []Entry, err error) {
-	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+// place is a position among commands in the order in which they were accepted. The zero place is before all.
+type place struct {
+	created int64
+	id      string
+}
+
+// sweep returns commands that are not known to be published and were accepted before a time, at most limit after a place, and the place
+// after which there may be more; a zero place if there are none. From then on, any process that finds commands publishes them, so that nobody
+// can be certain any more that one is not published.
+func (o *Outbox) sweep(ctx context.Context, before int64, after place, limit int) ([]Entry, place, error) {
+	err := o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE commands SET swept = 1 WHERE state = ? AND swept = 0 AND created < ?", Accepted, before)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
-	return o.list(ctx, "state = ? AND created < ?", limit, Accepted, before)
+	return o.list(ctx, Accepted, before, after, limit)
 }
 
-// In returns the commands in a state, oldest first.
-func (o *Outbox) In(ctx context.Context, s State, limit int) ([]Entry, error) {
-	return o.list(ctx, "state = ?", limit, s)
+// published returns published commands whose result is not known, like sweep.
+func (o *Outbox) published(ctx context.Context, after place, limit int) ([]Entry, place, error) {
+	return o.list(ctx, Published, math.MaxInt64, after, limit)
 }
 
-func (o *Outbox) list(ctx context.Context, where string, limit int, args ...any) ([]Entry, error) {
-	rows, err := o.db.QueryContext(ctx, "SELECT "+columns+" FROM commands WHERE "+where+" ORDER BY created LIMIT ?", append(args, limit)...)
+func (o *Outbox) list(ctx context.Context, s State, before int64, after place, limit int) ([]Entry, place, error) {
+	rows, err := o.db.QueryContext(ctx, "SELECT "+columns+" FROM commands WHERE state = ? AND created < ? AND created >= ? "+
+		"AND (created > ? OR id > ?) ORDER BY created, id LIMIT ?", s, before, after.created, after.created, after.id, limit)
 	if err != nil {
-		return nil, err
+		return nil, after, err
 	}
 	defer rows.Close()
 	var out []Entry
 	for rows.Next() {
 		e, err := scan(rows)
 		if err != nil {
-			return nil, err
+			return nil, after, err
 		}
 		out = append(out, e)
 	}
-	return out, rows.Err()
+	if len(out) < limit {
+		return out, place{}, rows.Err()
+	}
+	last := &out[len(out)-1]
+	return out, place{last.Created, last.ID}, rows.Err()
 }
 
-// Publish stores where commands were published: their Part and Offset. Only the first call per command counts.
-func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) error {
-	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+// Publish stores where commands were published: their Part and Offset. Only the first call per command counts. It returns those that are not
+// in the outbox.
+func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) (missing []*Entry, err error) {
+	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		missing = nil // of an attempt that was rolled back
 		for _, e := range entries {
-			if _, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, part = ?, off = ?, changed = ? WHERE id = ? AND state = ?",
-				Published, e.Part, e.Offset, now, e.ID, Accepted); err != nil {
+			res, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, part = ?, off = ?, changed = ? WHERE id = ? AND state = ?",
+				Published, e.Part, e.Offset, now, e.ID, Accepted)
+			if err != nil {
 				return err
+			}
+			if n, err := res.RowsAffected(); n > 0 || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			var there int
+			if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM commands WHERE id = ?", e.ID).Scan(&there); err != nil {
+				return err
+			}
+			if there == 0 {
+				missing = append(missing, e)
 			}
 		}
 		return nil
 	})
+	return missing, err
 }
 
 // Refused ends a command that the brokers refused, and frees its place. It returns false and changes nothing if another process may have

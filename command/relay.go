@@ -21,6 +21,10 @@ type relay struct {
 	busy   map[lane]bool
 	here   map[string]bool   // ids that are queued or being published
 	open   map[string]*Entry // published by this process, or found to be; by id
+	alone  map[string]bool   // ids that failed, each of which is published by itself from then on
+
+	leftAt, openAt place    // where the next sweep continues, of commands that are not published, and of those that are
+	window         []string // ids that the last sweep added to open
 
 	unsure   map[string]bool    // ids whose storing was not answered
 	unmarked map[string]pending // published, but not known to be recorded as such; they are in here, too
@@ -43,12 +47,13 @@ const (
 	publishFor = 5 * time.Second // timeout of a request; more would be running
 	sweepEvery = 5 * time.Second // by then, what this process has not published is published again, whichever process accepted it
 	settleTick = 200 * time.Millisecond
-	sweeps     = 1000 // commands per sweep
+	sweeps     = 1000 // commands that a sweep reads at once, and the most in a lane that sweeps add to
+	pages      = 10   // how many times a sweep reads so many
 )
 
 func newRelay(d *Desk) *relay {
 	return &relay{Desk: d, wake: make(chan struct{}, 1), queued: map[lane][]pending{}, busy: map[lane]bool{}, here: map[string]bool{},
-		open: map[string]*Entry{}, unsure: map[string]bool{}, unmarked: map[string]pending{}}
+		open: map[string]*Entry{}, alone: map[string]bool{}, unsure: map[string]bool{}, unmarked: map[string]pending{}}
 }
 
 // take takes over a stored command. The channel receives it once it is published.
@@ -61,7 +66,7 @@ func (r *relay) take(e Entry) <-chan Entry {
 func (r *relay) queue(p pending) {
 	at := lane{p.Topic, p.Part}
 	r.mu.Lock()
-	if !r.here[p.ID] {
+	if full := !p.fresh && len(r.queued[at]) >= sweeps; !full && !r.here[p.ID] {
 		r.here[p.ID] = true
 		r.queued[at] = append(r.queued[at], p)
 	}
@@ -94,6 +99,9 @@ func (d *Desk) Run(ctx context.Context) error {
 			r.markAgain(ctx)
 			r.findUnsure(ctx)
 			r.settleOpen(ctx)
+			if r.openAt != (place{}) && r.windowEnded() {
+				r.sweepPublished(ctx)
+			}
 		}
 	}
 }
@@ -137,21 +145,48 @@ func (r *relay) markAgain(ctx context.Context) {
 	}
 }
 
-// sweep takes over commands that are not published, or whose result is unknown.
+// sweep takes over commands that are not published, or whose result is unknown. If there are too many, the next one continues.
 func (r *relay) sweep(ctx context.Context, before int64) {
-	left, err := r.opts.Outbox.Left(ctx, before, sweeps)
-	r.warn(ctx, err, "cannot read the outbox; accepted commands are waiting")
-	for _, e := range left {
-		r.queue(pending{Entry: e})
+	for range pages {
+		left, next, err := r.opts.Outbox.sweep(ctx, before, r.leftAt, sweeps)
+		r.warn(ctx, err, "cannot read the outbox; accepted commands are waiting")
+		for _, e := range left {
+			r.queue(pending{Entry: e})
+		}
+		if r.leftAt = next; err != nil || next == (place{}) {
+			break
+		}
 	}
-	found, err := r.opts.Outbox.In(ctx, Published, sweeps)
-	r.warn(ctx, err, "cannot read the outbox; commands are waiting to complete")
+	r.sweepPublished(ctx)
+	r.warn(ctx, r.opts.Outbox.Forget(ctx, r.now()-r.opts.Keep.Milliseconds()), "cannot delete old commands")
+}
+
+// sweepPublished looks at the next commands whose result is unknown, instead of those before. Their number is bounded, because each is looked
+// at with every tick.
+func (r *relay) sweepPublished(ctx context.Context) {
+	found, next, err := r.opts.Outbox.published(ctx, r.openAt, sweeps)
+	if err != nil {
+		r.warn(ctx, err, "cannot read the outbox; commands are waiting to complete")
+		return
+	}
+	r.openAt = next
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range r.window {
+		delete(r.open, id)
+	}
+	r.window = r.window[:0]
 	for i := range found {
 		r.open[found[i].ID] = &found[i]
+		r.window = append(r.window, found[i].ID)
 	}
-	r.mu.Unlock()
-	r.warn(ctx, r.opts.Outbox.Forget(ctx, r.now()-r.opts.Keep.Milliseconds()), "cannot delete old commands")
+}
+
+// windowEnded reports whether all commands that the last sweep found have ended.
+func (r *relay) windowEnded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !slices.ContainsFunc(r.window, func(id string) bool { return r.open[id] != nil })
 }
 
 func (r *relay) warn(ctx context.Context, err error, what string) {
@@ -174,10 +209,11 @@ func (r *relay) start(ctx context.Context, lanes *sync.WaitGroup) {
 
 // work publishes the commands of a lane until it is empty or fails. After a failure, the next sweep finds the rest.
 func (r *relay) work(ctx context.Context, at lane) {
+	var failed error // the first; the others are most likely of the same cause
 	for {
 		r.mu.Lock()
 		list := r.queued[at]
-		n := min(len(list), batch)
+		n := r.together(list)
 		group := list[:n:n]
 		r.queued[at] = list[n:]
 		if n == 0 || ctx.Err() != nil {
@@ -186,7 +222,10 @@ func (r *relay) work(ctx context.Context, at lane) {
 			return
 		}
 		r.mu.Unlock()
-		r.publish(ctx, at, group)
+		if err := r.publish(ctx, at, group); err != nil && failed == nil {
+			failed = err
+			r.warn(ctx, err, "cannot publish commands; will retry")
+		}
 		r.mu.Lock()
 		for i := range group {
 			if _, unmarked := r.unmarked[group[i].ID]; !unmarked {
@@ -197,8 +236,18 @@ func (r *relay) work(ctx context.Context, at lane) {
 	}
 }
 
+// together returns how many of a lane's next commands are published together.
+func (r *relay) together(list []pending) int {
+	n := min(len(list), batch)
+	if i := slices.IndexFunc(list[:n], func(p pending) bool { return r.alone[p.ID] }); i >= 0 {
+		return max(1, i)
+	}
+	return n
+}
+
 // publish publishes a group together. If the group is refused, it publishes the records one by one to find out which are refused.
-func (r *relay) publish(ctx context.Context, at lane, group []pending) {
+// An error means that some are tried again later, by themselves: one of them may be the cause.
+func (r *relay) publish(ctx context.Context, at lane, group []pending) error {
 	records := make([]Record, len(group))
 	for i := range group {
 		e := &group[i]
@@ -211,13 +260,29 @@ func (r *relay) publish(ctx context.Context, at lane, group []pending) {
 	case err == nil:
 		r.note(ctx, group, offset)
 	case errors.Is(err, ErrRefused) && len(group) > 1:
+		var errs []error
 		for i := range group {
-			r.publish(ctx, at, group[i:i+1])
+			errs = append(errs, r.publish(ctx, at, group[i:i+1]))
 		}
+		return errors.Join(errs...)
 	case errors.Is(err, ErrRefused) && group[0].fresh:
 		r.refused(ctx, &group[0], err)
 	default:
-		r.warn(ctx, err, "cannot publish commands; will retry")
+		r.separate(group)
+		return err
+	}
+	return nil
+}
+
+// separate makes each command of a group be published by itself.
+func (r *relay) separate(group []pending) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.alone) >= sweeps {
+		clear(r.alone) // among them those that other processes published; the rest fail in a group once more
+	}
+	for i := range group {
+		r.alone[group[i].ID] = true
 	}
 }
 
@@ -244,13 +309,21 @@ func (r *relay) mark(ctx context.Context, group []pending) error {
 	for i := range group {
 		entries[i] = &group[i].Entry
 	}
-	if err := r.opts.Outbox.Publish(context.WithoutCancel(ctx), entries, r.now()); err != nil {
+	missing, err := r.opts.Outbox.Publish(context.WithoutCancel(ctx), entries, r.now())
+	if err != nil {
 		return err
+	}
+	for _, e := range missing {
+		r.opts.Log.Error("a command is in the topic, but not in the outbox: nobody will see what became of it", "command", e.ID, "topic", e.Topic,
+			"partition", e.Part, "offset", e.Offset)
 	}
 	r.mu.Lock()
 	for _, e := range entries {
-		kept := *e
-		r.open[e.ID] = &kept
+		if !slices.Contains(missing, e) {
+			kept := *e
+			r.open[e.ID] = &kept
+		}
+		delete(r.alone, e.ID)
 		if _, was := r.unmarked[e.ID]; was {
 			delete(r.unmarked, e.ID)
 			delete(r.here, e.ID)
@@ -292,10 +365,11 @@ func (r *relay) settleOpen(ctx context.Context) {
 	}
 }
 
-// settle finds out the known results of published commands. The caller owns the entries.
+// settle finds out the known results of published commands. The caller owns the entries. An error concerns only some of them.
 func (r *relay) settle(ctx context.Context, entries []*Entry) error {
 	settled := map[lane]int64{}
 	by := map[*Machine][]*Entry{}
+	var errs []error
 	for _, e := range entries {
 		m := r.Machine(e.Table)
 		at := lane{e.Topic, e.Part}
@@ -305,7 +379,8 @@ func (r *relay) settle(ctx context.Context, entries []*Entry) error {
 		if _, known := settled[at]; !known && !m.Elsewhere {
 			n, err := r.opts.Settled(ctx, m.Pipeline, e.Topic, e.Part)
 			if err != nil {
-				return err
+				n = -1
+				errs = append(errs, err)
 			}
 			settled[at] = n
 		}
@@ -316,41 +391,47 @@ func (r *relay) settle(ctx context.Context, entries []*Entry) error {
 	var ended []*Entry
 	for m, list := range by {
 		some, err := r.compare(ctx, m, list)
-		if err != nil {
-			return err
-		}
+		errs = append(errs, err)
 		ended = append(ended, some...)
 	}
 	if len(ended) == 0 {
-		return nil
+		return errors.Join(errs...)
 	}
 	if err := r.opts.Outbox.End(ctx, ended, r.now()); err != nil {
-		return err
+		return errors.Join(append(errs, err)...)
 	}
 	r.mu.Lock()
 	for _, e := range ended {
 		delete(r.open, e.ID)
 	}
 	r.mu.Unlock()
-	return nil
+	return errors.Join(errs...)
 }
 
-// compare reads the rows of commands that the pipeline has settled, and returns the commands that ended.
+// compare reads the rows of commands that the pipeline has settled, and returns the commands that ended, also if it cannot read some rows.
 func (r *relay) compare(ctx context.Context, m *Machine, entries []*Entry) (ended []*Entry, err error) {
 	keys := make([][]byte, len(entries))
 	for i, e := range entries {
 		keys[i] = e.Row
 	}
 	rows, err := query.ByRow(ctx, r.opts.Rows, m.Table, keys)
+	if _, unreadable := errors.AsType[*query.UnreadableError](err); unreadable && len(entries) > 1 {
+		half := len(entries) / 2 // until the row is alone
+		first, err := r.compare(ctx, m, entries[:half])
+		second, err2 := r.compare(ctx, m, entries[half:])
+		return append(first, second...), errors.Join(err, err2)
+	}
 	if err != nil {
 		return nil, err
 	}
+	var errs []error
 	for i, e := range entries {
 		o, _ := m.orderOf(&rows[i])
 		followed := false
 		if o.Version > e.Change.At {
 			if followed, err = r.opts.Outbox.Follows(ctx, e); err != nil {
-				return nil, err
+				errs = append(errs, err)
+				continue
 			}
 		}
 		if s, detail := m.became(e, &o, followed); s != Published {
@@ -358,7 +439,7 @@ func (r *relay) compare(ctx context.Context, m *Machine, entries []*Entry) (ende
 			e.State, e.Detail = s, detail
 		}
 	}
-	return ended, nil
+	return ended, errors.Join(errs...)
 }
 
 // became returns the result of a command whose change is settled, given the present row. followed reports whether another command was

@@ -24,7 +24,7 @@ var ErrNever = errors.New("the brokers do not accept it")
 
 // never are the answers after which none of a request's records has been stored.
 var never = []kafka.Error{kafka.MessageSizeTooLarge, kafka.InvalidRecord, kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
-	kafka.InvalidTopic, kafka.PolicyViolation}
+	kafka.InvalidTopic, kafka.PolicyViolation, kafka.RecordListTooLarge, kafka.InvalidTimestamp, kafka.UnsupportedForMessageFormat}
 
 // NewSender returns a sender that is not connected yet.
 func NewSender(k ingest.Kafka, requestTimeout time.Duration) *Sender {

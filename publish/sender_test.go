@@ -38,7 +38,8 @@ func TestSender(t *testing.T) {
 		}
 		n++
 	}
-	for code, want := range map[*kerr.Error]bool{kerr.MessageTooLarge: true, kerr.TopicAuthorizationFailed: true, kerr.NotEnoughReplicasAfterAppend: false} {
+	for code, want := range map[*kerr.Error]bool{kerr.MessageTooLarge: true, kerr.TopicAuthorizationFailed: true,
+		kerr.InvalidTimestamp: true, kerr.RecordListTooLarge: true, kerr.UnsupportedForMessageFormat: true, kerr.InvalidRecord: true, kerr.NotEnoughReplicasAfterAppend: false} {
 		fault := broker.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: code, Count: -1, When: func(kmsg.Request) bool { return true }})
 		_, err := s.Send(t.Context(), "t", 0, records, "", nil)
 		if err == nil || errors.Is(err, ErrNever) != want {
