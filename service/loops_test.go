@@ -2,53 +2,124 @@ package service
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"brine/config"
 	"brine/event"
 	"brine/ingest"
+	"brine/ingest/control"
 	"brine/internal/testenv"
 	"brine/service/reload"
 )
 
-// TestAdmit checks which note of another reader lets a half read a partition, and what the half notes then.
+// notedMarks are marks in memory.
+type notedMarks struct {
+	kept    map[string]control.Configuration
+	written []string
+	fails   int // so many writes
+}
+
+func (m *notedMarks) Keep(_ context.Context, configurations []control.Configuration) error {
+	for _, c := range configurations {
+		m.kept[c.Name] = c
+	}
+	return nil
+}
+
+func (m *notedMarks) Mark(_ context.Context, marks []control.Mark) error {
+	if m.fails > 0 {
+		m.fails--
+		return errors.New("no leader")
+	}
+	for _, mark := range marks {
+		m.written = append(m.written, fmt.Sprintf("%s>%s at %d", mark.Was, mark.Is, mark.Offset))
+	}
+	return nil
+}
+
+func (m *notedMarks) Marks(context.Context) ([]control.Mark, map[string]control.Configuration, error) {
+	return nil, m.kept, nil
+}
+
+// TestAdmit checks which note of another reader lets a half read a partition, what the half notes then, and which mark is written before.
 func TestAdmit(t *testing.T) {
 	at := func(minute int) time.Time { return time.UnixMilli(int64(minute) * 60_000) }
 	started, reloaded := reload.Reader{Meaning: "mine"}, reload.Reader{Meaning: "mine", Since: at(20)}
+	cfg, problems := config.Parse("brine.yaml", []byte(`
+kafka: { brokers: ["x:1"] }
+hbase: { connect: "rpc://x:1" }
+tables: { t: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } } }
+pipelines: { p: { topic: t, fields: { id: text }, rows: [ { table: t, set: { "e:id": id } } ] } }
+`), func(string) (string, bool) { return "", false })
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	topic := openControl(cfg, slog.New(slog.DiscardHandler))
+	defer topic.Close()
+	start := func() *Half { return &Half{cfg: cfg, group: "g", opened: at(10), reads: started} }
+	again := func(from ...int64) *Half {
+		o := &onward{mark: control.Mark{Group: "g", Is: "mine"}, kept: control.Configuration{Name: "former"}}
+		for _, offset := range from {
+			o.from = append(o.from, reload.Offset{Topic: "t", Partition: 1, Offset: offset})
+		}
+		return &Half{cfg: cfg, group: "g", opened: at(20), reads: reloaded, onward: o}
+	}
 	for _, of := range []struct {
 		name  string
 		half  *Half
 		note  string
 		notes string
+		mark  string
 		held  bool
 	}{
-		{"nobody has read it", &Half{opened: at(10), reads: started}, "", "mine", false},
-		{"nobody has read it, and this half was reloaded", &Half{opened: at(20), reads: reloaded}, "", "mine@1200000", false},
-		{"another start of the same", &Half{opened: at(10), reads: started}, "mine", "mine", false},
-		{"a reload to the same", &Half{opened: at(10), reads: started}, "mine@1800000", "mine@1800000", false},
-		{"an earlier reload to the same, before a restart", &Half{opened: at(10), reads: started}, "mine@60000", "mine@60000", false},
-		{"a start with another", &Half{opened: at(10), reads: started}, "other", "mine", false},
-		{"an earlier reload to another", &Half{opened: at(10), reads: started}, "other@60000", "mine", false},
-		{"a later reload to another", &Half{opened: at(10), reads: started}, "other@1800000", "", true},
-		{"a later reload to another than the reloaded one", &Half{opened: at(20), reads: reloaded}, "other@1800000", "", true},
-		{"an earlier reload to another than the reloaded one", &Half{opened: at(20), reads: reloaded}, "other@600000", "mine@1200000", false},
-		{"a program that is not brine", &Half{opened: at(10), reads: started}, "x@y", "mine", false},
+		{"nobody has read it", start(), "", "mine", "", false},
+		{"nobody has read it, and this half was reloaded", again(), "", "mine@1200000", ">mine at 7", false},
+		{"another start of the same", start(), "mine", "mine", "", false},
+		{"a reload to the same", start(), "mine@1800000", "mine@1800000", "", false},
+		{"an earlier reload to the same, before a restart", start(), "mine@60000", "mine@60000", "", false},
+		{"a start with another", start(), "other", "mine", "", false},
+		{"an earlier reload to another", start(), "other@60000", "mine", "", false},
+		{"a later reload to another", start(), "other@1800000", "", "", true},
+		{"a later reload to another than the reloaded one", again(), "other@1800000", "", "", true},
+		{"an earlier reload to another than the reloaded one", again(), "other@600000", "mine@1200000", "other>mine at 7", false},
+		{"a program that is not brine", start(), "x@y", "mine", "", false},
+
+		{"the reload itself has recorded it", again(7), "former>mine@1200000", "mine@1200000", "", false},
+		{"the reload could not record it", again(), "former>mine@1200000", "mine@1200000", "former>mine at 7", false},
+		{"the last commit came through after all", again(5), "former>mine@1200000", "mine@1200000", "former>mine at 7", false},
+		{"a member that was not reloaded", again(5), "former", "mine@1200000", "former>mine at 7", false},
+		{"a start after a reload that was cut short", start(), "former>mine@60000", "mine@60000", "former>mine at 7", false},
+		{"a start with what it was before a reload that was cut short", start(), "mine>other@60000", "mine", "", false},
+		{"a start before a reload that was cut short", start(), "mine>other@1800000", "", "", true},
+		{"a start after a reload that was cut short before its commit", start(), "kept", "mine", "kept>mine at 7", false},
+		{"a start with a third one after a reload that was cut short", start(), "kept>other@60000", "mine", "kept>mine at 7", false},
 	} {
 		t.Run(of.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				var why []event.Reason
-				s := &Service{log: slog.New(slog.NewTextHandler(&testenv.Text{}, nil))}
+				marks := &notedMarks{kept: map[string]control.Configuration{"kept": {Name: "kept"}}}
+				if of.mark != "" {
+					marks.fails = 2
+				}
+				s := &Service{log: slog.New(slog.NewTextHandler(&testenv.Text{}, nil)), marks: marks, control: topic}
 				notes, err := s.admit(of.half)(ctx, ingest.Taken{Topic: "t", Partition: 1, Offset: 7, Reader: of.note,
 					Held: func(reason event.Reason, _ error) { why = append(why, reason) }})
 				switch {
 				case of.held && (err == nil || len(why) != 1 || why[0] != ingest.OtherConfiguration):
 					t.Errorf("admitted with %q, or held without a reason: %v, %v", notes, why, err)
-				case !of.held && (err != nil || notes != of.notes || len(why) > 0):
+				case !of.held && (err != nil || notes != of.notes || (len(why) > 0) != (of.mark != "")):
 					t.Errorf("noted as %q, %v, held for %v; want %q", notes, err, why, of.notes)
+				}
+				if got := strings.Join(marks.written, ", "); got != of.mark {
+					t.Errorf("marked %q, want %q", got, of.mark)
 				}
 			})
 		})

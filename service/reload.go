@@ -11,6 +11,7 @@ import (
 
 	"brine/config"
 	"brine/indexer"
+	"brine/ingest"
 	"brine/ingest/control"
 	"brine/internal/fault"
 	"brine/schema"
@@ -118,6 +119,12 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 	}
 	fresh, err := s.build(within, next, busy)
 	if err != nil {
+		return err
+	}
+	if err := s.keepFormer(within, r, fresh); err != nil {
+		for _, h := range fresh {
+			s.closeHalf(h)
+		}
 		return err
 	}
 	s.swap(c, next, r, fresh)
@@ -244,7 +251,9 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 				reader := ""
 				if h.Onward {
 					after.reads.Since = time.Now()
-					reader = after.reads.String()
+					announced := after.reads // until a mark says where it begins: see admit
+					announced.Before = before.reads.Meaning
+					reader = announced.String()
 				}
 				before.loop.HandOver(after.loop, c.ctx, reader)
 				s.retire(c, before)
@@ -252,7 +261,7 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 				var err error
 				if h.Onward {
 					at = committedBy(before)
-					err = s.changeMeaning(before, after, r, at)
+					err = s.changeMeaning(after, at)
 				}
 				after.inherit(before)
 				s.put(cfg, after)
@@ -271,47 +280,83 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 	slices.SortFunc(r.Onward, reload.Offset.Compare)
 }
 
+// marks are the marks of reloads and the earlier configurations.
+type marks interface {
+	Keep(ctx context.Context, configurations []control.Configuration) error
+	Mark(ctx context.Context, marks []control.Mark) error
+	Marks(ctx context.Context) ([]control.Mark, map[string]control.Configuration, error)
+}
+
 // onward is how a reload changed what a half makes of records from its offsets on.
 type onward struct {
-	mark          control.Mark // without a place
-	before, after *config.Pipeline
-	was           *config.Config
-	earlier       reload.Reader   // how the half read before
-	from          []reload.Offset // where it stopped; the reload itself records these
+	mark control.Mark          // without a place
+	kept control.Configuration // by which the half read before
+	from []reload.Offset       // where it stopped, once the reload itself has recorded these
 }
 
-// changeMeaning notes in a half how a reload changed what it makes of records, and records from which offsets on. The audit log has the
-// offsets too.
-func (s *Service) changeMeaning(before, after *Half, r *reload.Result, from []reload.Offset) error {
-	after.onward = &onward{
-		mark: control.Mark{Group: after.group, Settings: r.LinesOf(after.name), Before: r.Before, After: r.After, By: r.By, At: r.At},
-		was:  before.cfg, before: before.pipeline, after: after.pipeline, earlier: before.reads, from: from,
+// keepFormer stores by which configuration halves have read that are about to read differently, before anything stops: however the reload
+// goes on, their records can be judged by it then.
+func (s *Service) keepFormer(ctx context.Context, r *reload.Result, fresh map[string]*Half) error {
+	var all []control.Configuration
+	for i := range r.Halves {
+		if h := &r.Halves[i]; h.Onward {
+			before, after := s.Half(h.Name), fresh[h.Name]
+			kept, err := former.Configuration(config.Half{Pipeline: before.pipeline, Kind: before.kind}, before.cfg)
+			if err != nil {
+				return err
+			}
+			after.onward = &onward{kept: kept, mark: control.Mark{Group: after.group, Settings: r.LinesOf(after.name),
+				Before: r.Before, After: r.After, Was: before.reads.Meaning, Is: after.reads.Meaning, By: r.By, At: r.At}}
+			all = append(all, kept)
+		}
 	}
-	return s.record(context.Background(), after.onward, from)
+	if len(all) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTime)
+	defer cancel()
+	err := s.marks.Keep(ctx, all)
+	if errors.Is(err, ingest.ErrDenied) {
+		return nil // nothing is recorded: see recordTaken
+	}
+	if err != nil {
+		return controlError(fmt.Errorf("cannot record what was in force so far: %w", err), s.control.Name())
+	}
+	return nil
 }
 
-// record stores in the control topic from which offsets on a half writes differently, and how it was configured before.
-func (s *Service) record(ctx context.Context, o *onward, from []reload.Offset) error {
+// changeMeaning records from which offsets on a half writes differently. The audit log has them too.
+func (s *Service) changeMeaning(after *Half, from []reload.Offset) error {
+	err := s.record(context.Background(), after.onward.mark, after.onward.kept, from)
+	if err == nil {
+		after.onward.from = from
+	}
+	return err
+}
+
+// record stores in the control topic from which offsets on a half writes differently, and, unless kept is empty, how it was configured
+// before.
+func (s *Service) record(ctx context.Context, mark control.Mark, kept control.Configuration, from []reload.Offset) error {
 	if len(from) == 0 {
 		return nil
 	}
 	marks := make([]control.Mark, len(from))
 	for i, at := range from {
-		marks[i] = o.mark
+		marks[i] = mark
 		marks[i].Topic, marks[i].Partition, marks[i].Offset = at.Topic, at.Partition, at.Offset
 	}
-	kept, err := former.Note(marks, o.before, o.after, o.was)
 	within := func(do func(ctx context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, recordTime)
 		defer cancel()
 		return do(ctx)
 	}
-	if err == nil && kept.Name != "" {
-		err = within(func(ctx context.Context) error { return s.control.Keep(ctx, []control.Configuration{kept}) })
+	var err error
+	if kept.Name != "" {
+		err = within(func(ctx context.Context) error { return s.marks.Keep(ctx, []control.Configuration{kept}) })
 	}
 	// Mark even if the configuration could not be kept: what is unknown is not judged, but without a mark it would be judged by the new
 	// configuration.
-	marked := within(func(ctx context.Context) error { return s.control.Mark(ctx, marks) })
+	marked := within(func(ctx context.Context) error { return s.marks.Mark(ctx, marks) })
 	if err := errors.Join(err, marked); err != nil {
 		return controlError(err, s.control.Name())
 	}

@@ -2,10 +2,12 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,9 +15,11 @@ import (
 	"brine/event"
 	"brine/explain"
 	"brine/hbase"
+	"brine/ingest"
 	"brine/ingest/control"
 	"brine/ingest/eras"
 	"brine/service"
+	"brine/service/devstack"
 	"brine/service/reload"
 	"brine/service/replays"
 	"brine/verify"
@@ -238,9 +242,83 @@ func (r *reloadable) forget() {
 		c.Written = filtered("n % 5 == 0")
 		other = append(other, c)
 	}
-	if err := topic.Keep(r.t.Context(), other); err != nil || len(other) != 2 {
+	if err := topic.Keep(r.t.Context(), other); err != nil || len(other) != 4 {
 		r.t.Fatalf("%d kept, %v", len(other), err)
 	}
+}
+
+// TestMarkThatWasLostIsWrittenBeforeTheNextRecord reloads a filter while marks cannot be written, for a moment, or until the process has
+// been killed and started again with the new filter. It checks that nothing is read by the new filter before the mark is written, so that
+// verify does not take what the earlier filter kept for extra and delete it.
+func TestMarkThatWasLostIsWrittenBeforeTheNextRecord(t *testing.T) {
+	t.Parallel()
+	for name, killed := range map[string]bool{"for a moment": false, "until the process is killed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startLines(t, lines)
+			r.publish("moving", 0, 100)
+			r.settled("moving.rows", 100)
+			r.settled("moving.documents", 100)
+			var fails atomic.Bool
+			fails.Store(true)
+			r.FailMarks(func() error {
+				if fails.Load() {
+					return errors.New("the topic has no leader")
+				}
+				return nil
+			})
+			if result := r.reload(filtered("n % 2 == 0"), reload.Applied); result.Unrecorded == "" {
+				t.Errorf("marks were written: %+v", result)
+			}
+			r.publish("moving", 100, 100)
+			r.wait("the partitions wait until they are marked", func() bool {
+				status, _ := r.Half("moving.rows").Running()
+				waiting := 0
+				for _, p := range status.Partitions {
+					if p.Reason == ingest.OtherConfiguration && strings.Contains(p.Detail, "no leader") {
+						waiting++
+					}
+				}
+				return waiting == devstack.Partitions
+			})
+			settled := int64(200)
+			if killed { // the last commits name the new filter, and there is no mark
+				r.stop()
+				r.startAgain()
+				settled = 100
+			}
+			fails.Store(false)
+			r.settled("moving.rows", settled)
+			r.settled("moving.documents", settled)
+			check := r.check(false)
+			if report := ran(t, check); report.Problems() > 0 || report.Sources[0].Unknown > 0 {
+				t.Errorf("found %+v", report)
+			}
+			if n, err := check.DeleteExtra(t.Context()); n != 0 || err == nil {
+				t.Errorf("%d rows were deleted, %v", n, err)
+			}
+			if n := r.rows("moving"); n != 100+50 {
+				t.Errorf("%d rows, want %d", n, 100+50)
+			}
+		})
+	}
+}
+
+// startAgain starts the service again, which has stopped, with the configuration as it is now.
+func (r *reloadable) startAgain() {
+	r.t.Helper()
+	cfg, _, err := r.source()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	s, err := service.Open(r.t.Context(), cfg, service.Options{For: service.ToRun, Log: slog.New(slog.DiscardHandler), Source: r.source})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.running = &running{s, r.t, cancel, make(chan error, 1)}
+	go func() { r.ended <- s.Run(ctx) }()
+	r.t.Cleanup(r.stop)
 }
 
 // TestReplayWritesByTheFilterOfTheTime checks that a replay writes the same rows as before, unless it is asked to write all as configured

@@ -89,6 +89,7 @@ type Service struct {
 	memory  *ingest.Memory          // of all loops, whatever Reload makes of them
 	former  []*Half                 // halves of earlier configurations, whose writers a replay or a repair uses
 	control *control.Topic          // nil unless opened ToRun or requested
+	marks   marks                   // kept in control; nil unless opened ToRun
 
 	asked   atomic.Pointer[map[string]control.Entry] // by consumer group; nil until first read
 	kept    kept

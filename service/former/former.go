@@ -1,6 +1,6 @@
 // Package former knows how halves of pipelines were configured before they were reloaded: from which offset on another filter, say, decides
-// what becomes of records, and which one did before. Reloads record this in the control topic (Note). Code that reads records again asks
-// for it (Read, Notes.Of).
+// what becomes of records, and which one did before. Reloads record this in the control topic (Configuration). Code that reads records again
+// asks for it (Read, Notes.Of).
 //
 // The invariants:
 //   - An answer is what was in force, or unknown: an earlier configuration that is loaded counts only if it still means what it
@@ -24,21 +24,10 @@ import (
 	"brine/service/reload"
 )
 
-// Note sets in marks what the pipeline means now and meant before, and returns the earlier configuration to store. If before is nil, it is
-// unknown, and there is none to store.
-func Note(marks []control.Mark, before, after *config.Pipeline, cfg *config.Config) (control.Configuration, error) {
-	was, is := unknown, reload.Meaning(after)
-	if before != nil {
-		was = reload.Meaning(before)
-	}
-	for i := range marks {
-		marks[i].Was, marks[i].Is = was, is
-	}
-	if before == nil {
-		return control.Configuration{}, nil
-	}
+// Configuration returns what to store of the configuration that a half has, before a mark says that it was in force.
+func Configuration(of config.Half, cfg *config.Config) (control.Configuration, error) {
 	written, err := cfg.Written()
-	return control.Configuration{Name: was, Pipeline: before.Name, Written: written}, err
+	return control.Configuration{Name: reload.MeaningOf(of), Pipeline: of.Pipeline.Name, Written: written}, err
 }
 
 // Notes are the notes of reloads.
@@ -103,7 +92,7 @@ func (n *Notes) Of(h config.Half) *Half {
 	if n == nil {
 		return nil
 	}
-	out, now := &Half{}, reload.Meaning(h.Pipeline)
+	out, now := &Half{}, reload.MeaningOf(h)
 	readings := map[string]int{}
 	add := func(partition int, name string, until int64) {
 		i, known := readings[name]
@@ -117,6 +106,7 @@ func (n *Notes) Of(h config.Half) *Half {
 	byPartition := map[int][]control.Mark{}
 	for _, m := range n.marks { // sorted by offset and time
 		if m.Group == h.Group() && m.Topic == h.Pipeline.Topic {
+			m.Was, m.Is = n.nameOf(m.Was, h), n.nameOf(m.Is, h)
 			byPartition[m.Partition] = append(byPartition[m.Partition], m)
 		}
 	}
@@ -125,6 +115,9 @@ func (n *Notes) Of(h config.Half) *Half {
 		for i, m := range marks {
 			was := m.Was
 			if i > 0 && marks[i-1].Is != was {
+				if last := marks[i-1]; last.Offset == m.Offset && last.Was == was && last.Is == m.Is {
+					continue // one and the same, written twice
+				}
 				was = unknown // they do not follow each other
 			}
 			add(partition, was, m.Offset)
@@ -185,15 +178,47 @@ func (n *Notes) load(name, pipeline string) *config.Config {
 	if !is || name == "" {
 		return nil
 	}
-	cfg, problems := n.cfg.Formerly(kept.Written)
-	if problems.Err() != nil {
-		return nil
+	cfg := n.alike(kept.Written)
+	if cfg == nil {
+		loaded, problems := n.cfg.Formerly(kept.Written)
+		if problems.Err() != nil {
+			return nil
+		}
+		cfg = loaded
 	}
-	if p := cfg.Pipeline(pipeline); p == nil || reload.Meaning(p) != name {
+	p := cfg.Pipeline(pipeline)
+	if p == nil || reload.Meaning(p) != name && // as earlier versions named it
+		!slices.ContainsFunc(p.Halves(), func(h config.Half) bool { return reload.MeaningOf(h) == name }) {
 		return nil
 	}
 	n.loaded[name] = cfg
 	return cfg
+}
+
+// alike returns the configuration that was loaded from the same text, as both halves of a pipeline have stored it, or nil.
+func (n *Notes) alike(written string) *config.Config {
+	for name, cfg := range n.loaded {
+		if cfg != nil && n.kept[name].Written == written {
+			return cfg
+		}
+	}
+	return nil
+}
+
+// nameOf returns what a name in a mark means for a half. Earlier versions named what the whole pipeline means, which may differ although
+// the half makes the same of records.
+func (n *Notes) nameOf(name string, h config.Half) string {
+	switch cfg := n.load(name, h.Pipeline.Name); {
+	case name == reload.Meaning(h.Pipeline):
+		return reload.MeaningOf(h)
+	case cfg != nil:
+		is := reload.MeaningOf(config.Half{Pipeline: cfg.Pipeline(h.Pipeline.Name), Kind: h.Kind})
+		if n.load(is, h.Pipeline.Name) == nil {
+			n.loaded[is] = cfg
+		}
+		return is
+	}
+	return name
 }
 
 // Renamed makes the earlier configurations write to other tables; see config.Config.Rename.
@@ -201,9 +226,11 @@ func (n *Notes) Renamed(into map[string]string) {
 	if n == nil || len(into) == 0 {
 		return
 	}
+	renamed := map[*config.Config]bool{}
 	for name := range n.kept {
-		if cfg := n.load(name, n.kept[name].Pipeline); cfg != nil {
+		if cfg := n.load(name, n.kept[name].Pipeline); cfg != nil && !renamed[cfg] {
 			cfg.Rename(into)
+			renamed[cfg] = true
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"brine/config"
 	"brine/ingest/control"
+	"brine/service/reload"
 )
 
 const text = `
@@ -48,9 +49,10 @@ func notesOf(t *testing.T, now *config.Config, reloads ...*config.Config) *Notes
 		for j, was := range before.Halves() {
 			marks := make([]control.Mark, 3)
 			for partition := range marks {
-				marks[partition] = control.Mark{Group: was.Group(), Topic: "t", Partition: partition, Offset: int64(i+1) * 1000}
+				marks[partition] = control.Mark{Group: was.Group(), Topic: "t", Partition: partition, Offset: int64(i+1) * 1000,
+					Was: reload.MeaningOf(was), Is: reload.MeaningOf(reloads[i+1].Halves()[j])}
 			}
-			kept, err := Note(marks, was.Pipeline, reloads[i+1].Halves()[j].Pipeline, before)
+			kept, err := Configuration(was, before)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,6 +106,48 @@ func TestReadingsHaveTheSameNumbers(t *testing.T) {
 	for range 50 {
 		if got := n.Of(now.Halves()[0]).Ends(); !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, then %+v", want, got)
+		}
+	}
+}
+
+// TestRowsKnowTheirFilterWhenOnlyDocumentsChanged reloads a filter of all, one of the documents, and one of all again: the rows' marks
+// follow on each other, also those of versions that named what the whole pipeline means.
+func TestRowsKnowTheirFilterWhenOnlyDocumentsChanged(t *testing.T) {
+	documents := []string{"{ index: x,", "{ index: x, when: 'n > 7',"}
+	filtered := []string{"    version: at\n", "    version: at\n" + filter}
+	configs := []*config.Config{load(t), load(t, filtered...), load(t, append(filtered, documents...)...), load(t, documents...)}
+	now := configs[3]
+	for _, old := range []bool{false, true} {
+		n := &Notes{cfg: now, kept: map[string]control.Configuration{}, loaded: map[string]*config.Config{}}
+		for i, before := range configs[:3] {
+			for j, was := range before.Halves() {
+				is := configs[i+1].Halves()[j]
+				if reload.MeaningOf(was) == reload.MeaningOf(is) {
+					continue
+				}
+				kept, err := Configuration(was, before)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := control.Mark{Group: was.Group(), Topic: "t", Offset: int64(i+1) * 1000, Was: kept.Name, Is: reload.MeaningOf(is)}
+				if old {
+					m.Was, m.Is = reload.Meaning(was.Pipeline), reload.Meaning(is.Pipeline)
+					kept.Name = m.Was
+				}
+				n.marks, n.kept[kept.Name] = append(n.marks, m), kept
+			}
+		}
+		rows := n.Of(now.Halves()[0])
+		if len(rows.Ends()[0]) != 2 || rows.Unknown(0, 0, 5000) > 0 {
+			t.Fatalf("named as before: %v: %d offsets of rows are unknown, %+v", old, rows.Unknown(0, 0, 5000), rows.Ends())
+		}
+		for offset, when := range map[int64]string{5: "", 1500: "n > 1", 2500: "n > 1"} {
+			if _, half, known := rows.As(0, offset); !known || half == nil || string(half.Pipeline.When) != when {
+				t.Errorf("named as before: %v: offset %d is read as %+v", old, offset, half)
+			}
+		}
+		if h := n.Of(now.Halves()[1]); h.Unknown(0, 0, 5000) > 0 || len(h.Ends()[0]) != 3 {
+			t.Errorf("named as before: %v: of documents %d are unknown, %+v", old, h.Unknown(0, 0, 5000), h.Ends())
 		}
 	}
 }

@@ -221,7 +221,7 @@ type Result struct {
 	Warned []string   `json:"warnings,omitempty"`
 
 	Onward     []Offset `json:"onward,omitempty"`     // where Onward settings take effect
-	Unrecorded string   `json:"unrecorded,omitempty"` // why Onward is only in the log
+	Unrecorded string   `json:"unrecorded,omitempty"` // why Onward was not recorded; halves record it before they read on
 }
 
 // Offset is where a half continues in a partition.

@@ -32,7 +32,7 @@ func (r *Result) Print(out io.Writer, asJSON bool) error {
 			at.Offset)
 	}
 	if r.Unrecorded != "" {
-		term.Println(out, "these offsets are recorded only in the log: %s", r.Unrecorded)
+		term.Println(out, "these offsets are not in the control topic yet; until they are, their partitions wait: %s", r.Unrecorded)
 	}
 	switch r.Outcome {
 	case Applied:

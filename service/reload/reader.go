@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,14 +12,20 @@ import (
 type Reader struct {
 	Meaning string    // see MeaningOf
 	Since   time.Time // when a reload brought it; zero: it is that of a start
+	Before  string    // set as long as it is only announced: what has read up to the commit, and no mark says so yet
 }
 
-// String returns the note: the meaning, and the time in milliseconds.
+// String returns the note: the meaning, and the time in milliseconds. An older brine takes an announcement for another reader, newer than
+// itself.
 func (r Reader) String() string {
 	if r.Since.IsZero() {
 		return r.Meaning
 	}
-	return r.Meaning + "@" + strconv.FormatInt(r.Since.UnixMilli(), 10)
+	text := r.Meaning + "@" + strconv.FormatInt(r.Since.UnixMilli(), 10)
+	if r.Before != "" {
+		text = r.Before + ">" + text
+	}
+	return text
 }
 
 // ParseReader parses a note. What is no note is a meaning that no half has.
@@ -28,5 +35,12 @@ func ParseReader(text string) Reader {
 	if !reloaded || err != nil {
 		return Reader{Meaning: text}
 	}
-	return Reader{meaning, time.UnixMilli(ms)}
+	r := Reader{Meaning: meaning, Since: time.UnixMilli(ms)}
+	if before, announced, ok := strings.Cut(meaning, ">"); ok {
+		r.Before, r.Meaning = before, announced
+	}
+	return r
 }
+
+// Last returns the meaning by which the records before the commit were last read.
+func (r Reader) Last() string { return cmp.Or(r.Before, r.Meaning) }

@@ -19,7 +19,14 @@ func FuzzReader(f *testing.F) {
 		if since := time.UnixMilli(ms); !since.IsZero() && since.UnixMilli() == ms {
 			r.Since = since
 		}
-		if got := ParseReader(r.String()); got.Meaning != r.Meaning || !got.Since.Equal(r.Since) {
+		if got := ParseReader(r.String()); got.Meaning != r.Meaning || !got.Since.Equal(r.Since) || got.Last() != r.Meaning {
+			t.Errorf("%+v comes back as %+v", r, got)
+		}
+		if r.Since.IsZero() {
+			return
+		}
+		r.Before = "former"
+		if got := ParseReader(r.String()); got.Meaning != r.Meaning || !got.Since.Equal(r.Since) || got.Last() != "former" {
 			t.Errorf("%+v comes back as %+v", r, got)
 		}
 	})
