@@ -703,3 +703,49 @@ func TestTablesOfRoles(t *testing.T) {
 		t.Errorf("%v", theirs)
 	}
 }
+
+// TestMeantForAnotherAccount checks that a request that names another account than the caller's does nothing, whichever way the caller is known.
+func TestMeantForAnotherAccount(t *testing.T) {
+	g := newGuarded(t, nil)
+	signIn := func(header ...string) *httptest.ResponseRecorder {
+		return g.ask("POST", "/api/v1/session", `{"name": "support", "password": "`+password+`"}`, append(header, "Content-Type", jsonBody)...)
+	}
+	w := signIn("Brine-Account", "u1") // who signs in is not the caller yet
+	cookie, _, _ := strings.Cut(w.Header().Get("Set-Cookie"), ";")
+	if w.Code != 200 || cookie == "" {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	entries := func() int {
+		list, err := g.accounts.Entries(t.Context(), 0, "", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	const read = "/api/v1/views/user-orders?user=u1"
+	before := entries()
+	for _, name := range []string{"u1", "Support", "support2", "support,u1", "\xff", "nobody"} {
+		for _, by := range [][2]string{{"Cookie", cookie}, {"Authorization", "Bearer " + g.tokens["support"]}} {
+			for _, r := range [][2]string{{"GET", read}, {"GET", "/api/v1/me"}, {"GET", timeline}, {"DELETE", "/api/v1/session"}} {
+				w := g.ask(r[0], r[1], "", by[0], by[1], "Brine-Account", name, "Brine-Reason", "case of another")
+				if w.Code != 409 || !strings.Contains(w.Body.String(), "#other-account") || strings.Contains(w.Body.String(), "support") || w.Header().Get("Set-Cookie") != "" {
+					t.Errorf("%s %s for %q by %s: %d %s", r[0], r[1], name, by[0], w.Code, w.Body)
+				}
+			}
+		}
+		if w := g.ask("GET", timeline, "", "Brine-Account", name); w.Code != 401 {
+			t.Errorf("nobody, for %q: %d %s", name, w.Code, w.Body)
+		}
+	}
+	if n := entries(); n != before {
+		t.Errorf("the audit has %d entries, not %d: a refused request was carried out", n, before)
+	}
+	for _, header := range [][]string{{"Brine-Account", "support"}, {"Brine-Account", ""}, nil} {
+		if w := g.ask("GET", read, "", append(header, "Cookie", cookie, "Brine-Reason", "case 7")...); w.Code != 200 {
+			t.Errorf("%q: %d %s", header, w.Code, w.Body)
+		}
+	}
+	if w := signIn("Cookie", cookie, "Brine-Account", "u1"); w.Code != 200 {
+		t.Errorf("a sign-in over a session: %d %s", w.Code, w.Body)
+	}
+}

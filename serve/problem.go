@@ -42,6 +42,9 @@ var (
 		"Only proxies in serve.trusted_proxies may forward requests. Without accounts, brine answers only this machine."}
 	unsigned = kind{"unsigned", http.StatusUnauthorized, "The caller is unknown",
 		"POST " + sessionPath + " signs in. Programs send Authorization: Bearer with an API token."}
+	otherAccount = kind{"other-account", http.StatusConflict, "Another account is signed in",
+		"The header " + accountHeader + " names the account that a request is meant for, and the caller is another one. " +
+			"GET " + mePath + " without it names the caller."}
 	forbidden = kind{"forbidden", http.StatusForbidden, "Not for this account", "The documentation says what each role may do."}
 	crossSite = kind{"cross-site", http.StatusForbidden, "Sent by another site",
 		"According to the browser, a page of another site sent this. Such requests change nothing here."}
@@ -59,7 +62,8 @@ var (
 	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A bug in brine; its log says more, by request_id."}
 
 	kinds = append([]kind{badRequest, notThere, notMade, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded,
-		unsigned, forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable, internal}, commandKinds...)
+		unsigned, otherAccount, forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable,
+		internal}, commandKinds...)
 )
 
 // refusal is an error that is answered with a problem.

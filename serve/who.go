@@ -19,6 +19,10 @@ import (
 // cookieName is the session cookie. Because of its prefix, browsers accept it only over TLS or from this machine, and only for this host.
 const cookieName = "__Host-brine"
 
+// accountHeader names the account for which a request is meant. Tabs of a browser share one session: whoever signs in in one of them would
+// otherwise be the caller of what another tab asks for somebody else, with that person's reason.
+const accountHeader = "Brine-Account"
+
 // accountsPatience is the timeout of one request to the database of accounts.
 const accountsPatience = time.Second
 
@@ -47,7 +51,7 @@ func (c *call) identify() error {
 		c.session = cookies[0].Value
 		id, err = s.Session(ctx, c.session)
 	default:
-		return nil
+		return c.meant()
 	}
 	switch {
 	case errors.Is(err, account.ErrUnknown) && c.endpoint.signsIn:
@@ -63,6 +67,20 @@ func (c *call) identify() error {
 		return c.away(err)
 	}
 	c.id = &id
+	return c.meant()
+}
+
+// meant refuses a request that is meant for another account than the caller's. To sign in is to change the account.
+func (c *call) meant() error {
+	name := c.r.Header.Get(accountHeader)
+	switch {
+	case name == "" || c.endpoint.signsIn:
+		return nil
+	case c.id == nil:
+		return refuse(unsigned, accountHeader+" names an account, and the request has no session or token; sign in")
+	case c.id.Account.Name != name:
+		return refuse(otherAccount, "the session or token belongs to another account than "+accountHeader+" names; nothing was done")
+	}
 	return nil
 }
 

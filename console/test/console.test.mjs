@@ -497,6 +497,95 @@ shows("whoever signs out leaves no reason and no statement to the next one", asy
   await customer.locator("text=does not allow this").waitFor();
 });
 
+/** A session of somebody else in the same browser, which the page's own script does not see: as from the console on another port. */
+const signInUnseen = (page, name) => page.evaluate(async (body) => {
+  await fetch("/api/v1/session", { method: "DELETE" });
+  return (await fetch("/api/v1/session", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).status;
+}, { name, password: dev.passwords[name] });
+
+shows("nothing is asked, and nothing stays, for whoever was signed in before another tab signed in somebody else", async (t) => {
+  const page = await open(t, "support", dev.users + "/sql"), because = `case ${Date.now()}`;
+  const statement = `SELECT at FROM scans WHERE waybill = '${waybill}'`;
+  const work = async (name) => {
+    await page.goto(dev.users + "/sql");
+    await page.locator(`a.who:text-is('${name}')`).waitFor();
+    await page.fill("input[aria-describedby=why]", because);
+    await page.fill("textarea", statement);
+    await page.click("button.main");
+    await page.locator("td").first().waitFor();
+  };
+  const left = async (name, how) => {
+    await page.locator(`a.who:text-is('${name}')`).waitFor();
+    await page.locator("textarea").waitFor();
+    assert.equal(await page.inputValue("input[aria-describedby=why]"), "", how);
+    assert.equal(await page.inputValue("textarea"), "", how);
+    assert.equal(await page.locator("td, dialog").count(), 0, how);
+    assert.ok(!await page.evaluate((number) => JSON.stringify(sessionStorage).includes(number), waybill), how);
+  };
+  await work("support");
+  assert.equal(await signInUnseen(page, "admin"), 200);
+  const [refused] = await Promise.all([page.waitForResponse((r) => r.url().endsWith("/api/v1/sql") && r.request().method() === "POST"), page.click("button.main")]);
+  assert.equal(refused.status(), 409);
+  await left("admin", "after a request");
+  const audit = await as("admin", "/api/v1/ops/audit?account=admin", {}, dev.operators);
+  assert.ok(audit.entries.length > 0 && !JSON.stringify(audit.entries).includes(because), "the next one has asked nothing under the reason of the one before");
+
+  await work("admin");
+  assert.equal(await signInUnseen(page, "support"), 200);
+  await page.evaluate(() => dispatchEvent(new Event("focus")));
+  await left("support", "when the tab is looked at again");
+
+  await work("support");
+  const tab = await page.context().newPage();
+  await tab.goto(dev.users + "/me");
+  await tab.click("text=Sign out");
+  await page.waitForFunction(() => !document.querySelector("a.who, td"));
+  assert.ok(!await page.evaluate((number) => JSON.stringify(sessionStorage).includes(number), waybill), "after a sign-out in another tab");
+  await tab.fill("[name=name]", "admin");
+  await tab.fill("[name=password]", dev.passwords.admin);
+  await tab.keyboard.press("Enter");
+  await left("admin", "after a sign-in in another tab");
+  await page.locator("input[aria-describedby=why]").fill("stays");
+  await signInUnseen(page, "admin");
+  await page.evaluate(() => dispatchEvent(new Event("focus")));
+  await page.waitForTimeout(500);
+  assert.equal(await page.inputValue("input[aria-describedby=why]"), "stays", "the same user is signed in again");
+});
+
+shows("what one has typed is not kept in the tab for the next one, whichever way that one signs in", async (t) => {
+  for (const operators of [false, true]) {
+    const base = operators ? dev.operators : dev.users, page = await open(t, "admin", base + "/sql");
+    const work = async () => {
+      await page.locator("a.who:text-is('admin')").waitFor();
+      await page.fill("input[aria-describedby=why]", "case 4711");
+      await page.fill("textarea", `SELECT at FROM scans WHERE waybill = '${waybill}'`);
+      await page.click("button.main");
+      await page.locator("td").first().waitFor();
+    };
+    const kept = () => page.evaluate((number) => JSON.stringify(sessionStorage).includes(number), waybill);
+    await work();
+    assert.ok(await kept());
+    await page.evaluate(() => fetch("/api/v1/session", { method: "DELETE" })); // the session has ended
+    await page.goto(base + "/signin");
+    await page.locator("[name=name]").waitFor();
+    assert.ok(await kept(), "the user may come back");
+    await page.fill("[name=name]", "support");
+    await page.fill("[name=password]", dev.passwords.support);
+    await page.keyboard.press("Enter");
+    await page.locator("a.who:text-is('support')").waitFor();
+    assert.ok(!await kept(), "after a sign-in on its page");
+
+    await signInUnseen(page, "admin");
+    await page.goto(base + "/sql");
+    await work();
+    await signInUnseen(page, "support");
+    await page.goto(base + "/me"); // as a company's provider leads back
+    await page.locator("a.who:text-is('support')").waitFor();
+    assert.ok(!await kept(), "after a sign-in elsewhere");
+    await page.finish();
+  }
+});
+
 shows("what is wrong leads to its item", async (t) => {
   const page = await open(t, "admin", dev.operators + "/overview");
   await page.click(".sheet:has(#pipeline-scans) dd a >> nth=0");
@@ -1470,6 +1559,14 @@ shows("what was deleted is undone", async (t) => {
   await page.click(".note >> text=Undo");
   await page.locator(".rows .badge:text('Restored')").waitFor();
   await page.locator(".detail .badge:text('Restored')").waitFor();
+
+  await page.click(".detail >> button:text('Delete')"); // the way back is under the user's own reason, so it is gone with the user
+  await page.click("dialog >> button:text('Delete')");
+  await page.locator(".note button:text('Undo')").waitFor();
+  await page.click("text=Sign out");
+  await page.waitForURL("**/signin");
+  await page.locator("[name=password]").waitFor();
+  await page.locator(".note").waitFor({ state: "detached", timeout: 4_000 });
 });
 
 // From what `make run` prints to a confirmed order and a parcel's row, by what is on the pages alone. What made somebody hesitate is in

@@ -63,6 +63,18 @@ export interface Asked {
 let signedOut = (): void => {};
 export function onSignedOut(f: () => void): void { signedOut = f; }
 
+/** Called when the session is another account's than the requests are meant for. */
+let otherAccount = (): void => {};
+export function onOtherAccount(f: () => void): void { otherAccount = f; }
+
+let account = ""; // that requests are meant for; empty: of whoever is signed in
+export function askFor(name: string): void { account = name; }
+
+const mePath = "/api/v1/me";
+
+/** Who is signed in, whoever it is meant to be. */
+export const whoIs = (): Promise<Me> => ask<Me>(mePath);
+
 const times = 4;
 
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
@@ -88,6 +100,7 @@ async function sent<T>(path: string, asked: Asked, read: (response: Response) =>
   const headers: Record<string, string> = { ...asked.headers };
   if (asked.body !== undefined) headers["Content-Type"] = "application/json";
   if (asked.reason) headers["Brine-Reason"] = headerText(asked.reason);
+  if (account && path !== mePath) headers["Brine-Account"] = headerText(account); // the browser's tabs share a session
   const init: RequestInit = { method, headers, credentials: "same-origin" };
   if (asked.body !== undefined) init.body = jsonText(asked.body)!;
   if (asked.signal) init.signal = asked.signal;
@@ -102,7 +115,8 @@ async function sent<T>(path: string, asked: Asked, read: (response: Response) =>
       if (asked.signal?.aborted) throw err;
       fault = new Fault({ type: "", title: "", status: 0, detail: "" });
     }
-    if (fault.status === 401 && path !== "/api/v1/session" && path !== "/api/v1/me") signedOut();
+    if (fault.status === 401 && path !== "/api/v1/session" && path !== mePath) signedOut();
+    if (fault.kind === "other-account") otherAccount();
     const passing = [0, 429, 502, 503, 504].includes(fault.status);
     if (!again || !passing || n >= times || fault.retryAfter > 10) throw fault;
     await pause(Math.max(fault.retryAfter * 1000, 150 * 2 ** n), asked.signal);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Key } from "../i18n/en";
-import type { Me } from "./api";
+import { askFor, type Me } from "./api";
 import { isNumber, jsonText } from "./json";
 import { first, kept, textsOf, type Language, type Texts } from "./language";
 
@@ -110,13 +110,23 @@ export function keepStatement(statement: string): void {
   owned(userName()).set("statements", JSON.stringify([statement, ...statements().filter((one) => one !== statement)].slice(0, mostStatements)));
 }
 
-/** Forgets what belongs to the user who was signed in: the next one must not see it, nor read under another's reason. */
-export function forget(): void {
+/** Forgets what belongs to the users who were signed in, except one: the next one must not see it, nor read under another's reason. */
+export function forget(except = ""): void {
   reason.value = "";
   try {
-    for (const name of Object.keys(sessionStorage)) if (name.startsWith(mine)) sessionStorage.removeItem(name);
+    const stays = `${mine}${JSON.stringify(except)} `;
+    for (const name of Object.keys(sessionStorage)) if (name.startsWith(mine) && (except === "" || !name.startsWith(stays))) sessionStorage.removeItem(name);
   } catch { /* nothing was kept */ }
 }
+
+let last = ""; // who was signed in
+me.follow(() => {
+  const name = userName();
+  askFor(name);
+  if (name === "" || name === last) return; // nobody is yet: the user may come back to what was typed
+  last = name;
+  forget(name);
+});
 
 /** A text of the dictionary. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {

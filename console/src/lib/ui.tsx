@@ -1,12 +1,19 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Fault, ask, type Company, type Me, type RefusedSignIn } from "./api";
-import { useStore, Store, choose, expired, forget, language, me, t, term, theme, type Language, type Theme } from "./store";
+import { Fault, ask, onOtherAccount, onSignedOut, whoIs, type Company, type Me, type RefusedSignIn } from "./api";
+import { useStore, Store, choose, expired, forget, language, me, t, term, theme, userName, type Language, type Theme } from "./store";
 import { usePlace } from "./router";
 
 /** What is said for a moment, and read aloud. */
 export interface Note { text: string; action?: { name: string; run: () => void }; bad?: boolean }
 export const note = new Store<Note | null>(null);
+
+let noted = ""; // whose notes are shown
+me.follow(() => { // what a note offers to do is done under its user's reason
+  if (userName() === noted) return;
+  noted = userName();
+  note.value = null;
+});
 
 /** What went wrong, in the reader's words; what brine says besides stands behind it. */
 export function faultText(err: unknown): string {
@@ -93,6 +100,7 @@ export function SignIn({ then }: { then: (who: Me) => void }) {
     try {
       const who = await ask<Me>("/api/v1/session", { method: "POST", body: { name: data.get("name"), password: data.get("password") } });
       setErr(null);
+      tabs?.postMessage("in");
       then(who);
     } catch (e) {
       setErr(e);
@@ -118,7 +126,7 @@ export function SignIn({ then }: { then: (who: Me) => void }) {
 /** Who is signed in, asked for once. */
 export async function askMe(): Promise<void> {
   try {
-    me.value = await ask<Me>("/api/v1/me");
+    me.value = await whoIs();
   } catch (err) {
     const status = err instanceof Fault ? err.status : 0;
     if (status === 404) me.value = "open";
@@ -126,6 +134,43 @@ export async function askMe(): Promise<void> {
     else throw err;
   }
 }
+
+onSignedOut(() => { if (userName() !== "") expired.value = true; });
+onOtherAccount(leave);
+
+/** Begins the page again with nothing of the user whose it was: somebody else is signed in, or nobody any more. An address's fragment is removed as the page begins. */
+function leave(): void {
+  forget();
+  location.reload();
+}
+
+/** Looks whether the session is still this page's user's: another tab, or the console on another port, may have changed it. */
+async function lookAgain(): Promise<void> {
+  const before = userName(), known = me.value;
+  if (known === undefined || known === "open") return;
+  let now: Me | null = null;
+  try {
+    now = await whoIs();
+  } catch (err) {
+    if (!(err instanceof Fault) || err.status !== 401) return;
+  }
+  if (userName() !== before) return; // somebody has signed in here meanwhile
+  if (now === null) expired.value = before !== "";
+  else if (before !== "" && now.name !== before) leave();
+  else {
+    expired.value = false;
+    if (JSON.stringify(now) !== JSON.stringify(me.value)) me.value = now;
+  }
+}
+addEventListener("focus", () => { void lookAgain(); });
+addEventListener("pageshow", (event) => { if (event.persisted) void lookAgain(); });
+
+/** The other tabs. */
+const tabs = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("session");
+if (tabs) tabs.onmessage = ({ data }) => {
+  if (data === "out" && userName() !== "") leave();
+  else void lookAgain();
+};
 
 async function signOut(then: () => void): Promise<void> {
   try {
@@ -135,6 +180,7 @@ async function signOut(then: () => void): Promise<void> {
   }
   forget();
   me.value = null;
+  tabs?.postMessage("out");
   then();
 }
 
@@ -199,7 +245,7 @@ export function Frame({ tabs, children, signedOut }: { tabs: Tab[]; children: Co
     {over && <Dialog title={t("signIn")}>
       <p>{t("expired")}</p>
       <SignIn then={(now) => {
-        if (now.name !== signed?.name) { forget(); location.reload(); return; } // nothing of the other user stays; an address's fragment is removed as the page begins
+        if (now.name !== signed?.name) { leave(); return; }
         me.value = now;
         expired.value = false;
       }} />

@@ -1,8 +1,8 @@
 import { render, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { onSignedOut, type Me } from "../lib/api";
+import type { Me } from "../lib/api";
 import { go, usePlace } from "../lib/router";
-import { begin, expired, language, me, t, useStore } from "../lib/store";
+import { begin, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle, type Tab } from "../lib/ui";
 import { Accounts } from "../pages/accounts";
 import { Audit } from "../pages/audit";
@@ -19,8 +19,6 @@ import { Replay, Verify } from "../pages/replay";
 import { SQL } from "../pages/sql";
 import { Tables } from "../pages/tables";
 import "../style.css";
-
-onSignedOut(() => { if (me.value && me.value !== "open") expired.value = true; });
 
 function App() {
   useStore(language);

@@ -4,7 +4,7 @@ import { Fault, ask, give, jsonOf, send, withQuery, type Page, type Parameter, t
 import { csv, download } from "../lib/csv";
 import { dropDraft, useDraft } from "../lib/drafts";
 import { go, usePlace } from "../lib/router";
-import { allText, language, me, reason, shown, stateName, t, term, timeText, useStore } from "../lib/store";
+import { allText, language, me, reason, shown, stateName, t, term, timeText, userName, useStore } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
 export interface Known { views: View[]; tables: Table[] }
@@ -285,8 +285,10 @@ function Detail({ rowKey, table, close, put, again }: {
   const run = async (of: Transition, upon: Row, fields: Record<string, string>): Promise<void> => {
     setBusy(of.command);
     setFailed(null);
+    const by = userName();
     try {
       const { command, row: now, stale } = await give(table, upon, of.command, fields, because);
+      if (userName() !== by) return; // the way back would be under the reason of who has signed out
       const shownRow = now ?? null;
       setAsking(null);
       dropDraft(draftOf(of, upon));

@@ -5,7 +5,7 @@ import { csv, download } from "../lib/csv";
 import { isNumber } from "../lib/json";
 import { mostShown } from "../lib/list";
 import { goPrivately, takeFragment, usePlace } from "../lib/router";
-import { decimalText, keepStatement, me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
+import { decimalText, keepStatement, me, numberText, reason, shown, statements, t, userName, useStore } from "../lib/store";
 import { Failure, note, useAnswer, useTitle } from "../lib/ui";
 import { Chart, Plan, drawable } from "./sqlshown";
 
@@ -49,9 +49,10 @@ export function SQL({ records }: { records?: boolean }) {
     const stop = new AbortController();
     setBusy(stop);
     setErr(null);
+    const by = userName();
     try {
       const got = await ask<Answer>("/api/v1/sql", { method: "POST", again: true, body: { statement }, reason: reasoned ? why : undefined, signal: stop.signal });
-      if (stop.signal.aborted) return;
+      if (stop.signal.aborted || userName() !== by) return;
       setAnswer(got);
       answered.current = statement;
       keepStatement(statement);

@@ -1,16 +1,14 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { ask, onSignedOut, type Table, type View } from "../lib/api";
+import { ask, type Table, type View } from "../lib/api";
 import { go, usePlace } from "../lib/router";
-import { begin, expired, language, me, t, useStore } from "../lib/store";
+import { begin, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
 import { Orders, type Known } from "../pages/orders";
 import { Own } from "../pages/own";
 import { SQL } from "../pages/sql";
 import { Track } from "../pages/track";
 import "../style.css";
-
-onSignedOut(() => { if (me.value && me.value !== "open") expired.value = true; });
 
 function App() {
   useStore(language);
