@@ -131,6 +131,40 @@ shows("a parcel is followed by anybody, live", async (t) => {
   assert.equal(await page.locator(".stations >> text=recorded late").count(), 1, "what came in its order is not late");
 });
 
+shows("of a parcel with more scans than a page, those that are deleted go, and the oldest ones are not kept for ever", async (t) => {
+  const page = await open(t, null, dev.users + "/");
+  const scan = (n) => ({ row: `r|${String(9_999 - n).padStart(5, "0")}`, version: 1, fields: { waybill: "LONG-1", at: new Date(Date.UTC(2026, 4, 1) + n * 60_000).toISOString().replace(".000", ""), station: `S${n}`, action: "LOADED" } });
+  const pageOf = (newest, ...gone) => ({ rows: Array.from({ length: 100 + gone.length }, (_, i) => newest - i).filter((n) => !gone.includes(n)).map(scan), next_page_token: "more" });
+  let pages = [pageOf(2_000)], given = 0;
+  await page.route("**/views/waybill/events?*", async (route) => {
+    while (given >= pages.length && !page.isClosed()) await new Promise((resolve) => setTimeout(resolve, 50));
+    if (page.isClosed()) return;
+    const from = given;
+    given = pages.length;
+    await route.fulfill({ contentType: "text/event-stream", body: pages.slice(from).map((one, i) => `id: ${from + i}\nevent: page\ndata: ${JSON.stringify(one)}\n\n`).join("") });
+  });
+  await page.route("**/views/waybill?*", (route) => route.fulfill({ json: { ...pageOf(1_900), next_page_token: "more still" } }));
+  const stations = () => page.locator(".stations .what span").allInnerTexts();
+  const down = (from, n, ...gone) => Array.from({ length: n }, (_, i) => from - i).filter((one) => !gone.includes(one)).map((one) => `S${one}`);
+  await page.goto(dev.users + "/track?waybill=LONG-1");
+  await page.locator(".stations > li").nth(99).waitFor();
+  await page.click("text=Load more");
+  await page.locator(".stations > li").nth(199).waitFor();
+  assert.deepEqual(await stations(), down(2_000, 200));
+  pages.push(pageOf(2_000, 1_990, 1_980)); // two are deleted
+  await until(async () => (await stations()).length < 200, "two are gone");
+  assert.deepEqual(await stations(), down(2_000, 200, 1_990, 1_980));
+  pages.push(pageOf(2_001, 1_990, 1_980)); // one is new: the page's last is behind it now
+  await page.locator(".stations >> text=S2001").waitFor();
+  assert.deepEqual(await stations(), down(2_001, 201, 1_990, 1_980));
+  for (let newest = 2_100; newest <= 3_000; newest += 100) pages.push(pageOf(newest));
+  await page.locator(".stations >> text=S3000").waitFor();
+  await until(async () => (await stations()).length === 1_000, "a thousand are left");
+  assert.equal((await stations()).at(-1), "S2001");
+  assert.equal(await page.locator("text=Load more").count(), 0);
+  await page.close(); // its last question has no answer
+});
+
 shows("scans are late that were recorded after one of a later time, where rows hold when that was", async (t) => {
   const page = await open(t, null, dev.users + "/");
   const scan = (station, at, recorded) => ({ row: station, version: 1, fields: { waybill: "LATE-1", at: `2026-05-01T${at}:00Z`, station, action: "LOADED", courier: "C1", ...recorded && { recorded: `2026-05-01T${recorded}:00Z` } } });

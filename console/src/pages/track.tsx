@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, pause, watch, withQuery, type Page, type Row, type View } from "../lib/api";
 import { columnOf, csv, download, rowsOf, textOf } from "../lib/csv";
+import { mostShown } from "../lib/list";
 import { go, goPrivately, takeFragment, usePlace } from "../lib/router";
 import { me, namesOf, numberText, reason, shown, spanText, t, term, timeText, useStore } from "../lib/store";
 import { Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
@@ -98,6 +99,7 @@ function Timeline({ found, number }: { found: Found; number: string }) {
   const [stale, setStale] = useState<unknown>(undefined); // undefined: live
   const [rest, setRest] = useState<Row[]>([]); // behind the page: loaded, or pushed out of it by newer ones
   const [behind, setBehind] = useState<string | null>(null); // where what follows rest begins; null: behind the page
+  const [full, setFull] = useState(false);
   const [failed, setFailed] = useState<unknown>(undefined), [loading, setLoading] = useState(false);
   const all = useRef<Row[]>([]);
   const seen = useRef(new Set<string>());
@@ -110,9 +112,13 @@ function Timeline({ found, number }: { found: Found; number: string }) {
         const added = before.size > 0 ? next.rows.filter((r) => !before.has(r.row)).map((r) => r.row) : [];
         const newest = next.rows.findIndex((r) => before.has(r.row)); // of those that were here; what has come behind it is late
         setFresh(new Set(added));
-        setLate((all) => new Set([...all, ...added.filter((row) => newest >= 0 && next.rows.findIndex((r) => r.row === row) > newest)]));
         seen.current = new Set(next.rows.map((r) => r.row));
-        setRest(next.next_page_token === "" ? [] : all.current.filter((r) => !seen.current.has(r.row)));
+        const older = next.next_page_token === "" ? [] : all.current.filter((r) => !seen.current.has(r.row) && isBehind(r, next.rows, found));
+        const stays = older.slice(0, Math.max(0, mostShown - next.rows.length)), here = new Set([...seen.current, ...stays.map((r) => r.row)]);
+        setLate((all) => new Set([...all, ...added.filter((row) => newest >= 0 && next.rows.findIndex((r) => r.row === row) > newest)].filter((row) => here.has(row))));
+        setRest(stays);
+        if (next.next_page_token === "") setFull(false);
+        else if (stays.length < older.length) setFull(true); // what would be loaded next is not known any more
         setPage(next);
         setStale(undefined);
       },
@@ -161,7 +167,7 @@ function Timeline({ found, number }: { found: Found; number: string }) {
     </ol>
     {failed !== undefined && <Failure err={failed} again={() => { void more(); }} />}
     {token !== "" && <p class="foot"><span>{t("shownSoFar", { n: numberText(rows.length) })}</span>
-      <button type="button" disabled={loading} onClick={() => { void more(); }}>{t("more")}</button></p>}
+      {!full && rows.length < mostShown && <button type="button" disabled={loading} onClick={() => { void more(); }}>{t("more")}</button>}</p>}
     {rows.length > 0 && <div class="buttons">
       <button type="button" onClick={() => { navigator.clipboard.writeText(location.href).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>
         {t("link")}</button>
@@ -171,6 +177,14 @@ function Timeline({ found, number }: { found: Found; number: string }) {
       }}>{t("csv")}</button>
     </div>}
   </section>;
+}
+
+/** Whether a scan that was shown before is older than all of a page: one that is not, and not on the page, has been deleted or taken back. */
+function isBehind(row: Row, page: Row[], found: Found): boolean {
+  const last = page.at(-1);
+  if (!last) return false;
+  const before = Date.parse(text(last.fields[found.time])) - Date.parse(text(row.fields[found.time]));
+  return before > 0 || before === 0 && row.row > last.row; // at one time the rest of the key orders them
 }
 
 interface Step { row: Row; at: string; action: string; place: string; rest: string; gap: number | null; repeated: boolean; late: boolean }
