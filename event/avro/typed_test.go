@@ -102,7 +102,7 @@ func (r *random) shape(depth int) *shape {
 	case n < 7:
 		return &shape{kind: "map", items: r.shape(depth - 1)}
 	}
-	// A union. What the libraries read tells which branch it was, by its Go type.
+	// A union. The Go type of what the libraries read shows which branch it was.
 	s := &shape{kind: "union"}
 	for range 1 + r.IntN(3)*r.IntN(2) {
 		b := r.shape(depth - 1)

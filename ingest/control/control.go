@@ -102,8 +102,8 @@ func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
 	return t.write(ctx, []event.Record{rec})
 }
 
-// PutLimit replaces the limit of a group. It returns nil once that is durable. The limit is a record of its own, so that a limit and a pause
-// that two processes ask for at the same moment do not undo each other.
+// PutLimit replaces the limit of a group. It returns nil once that is durable. The limit is a record of its own, so that a limit and a
+// pause that two processes ask for at the same moment do not undo each other.
 func (t *Topic) PutLimit(ctx context.Context, group string, e Entry) error {
 	e.Paused = false
 	value, err := json.Marshal(e) // of no limit too: it replaces one that Put has set
