@@ -162,7 +162,7 @@ func (c *committer[T]) run() {
 	}
 }
 
-// group writes first with all items that wait.
+// group writes first with all items that wait. If that fails, it writes each by itself: together they may be more than the database takes.
 func (c *committer[T]) group(first *waiting[T]) {
 	group := []*waiting[T]{first}
 	for len(group) < maxGroup && len(c.queue) > 0 {
@@ -175,8 +175,12 @@ func (c *committer[T]) group(first *waiting[T]) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	err := c.write(ctx, all)
-	for _, w := range group {
-		w.result <- err
+	for i, w := range group {
+		if err != nil && len(group) > 1 && ctx.Err() == nil {
+			w.result <- c.write(ctx, all[i:i+1])
+		} else {
+			w.result <- err
+		}
 	}
 }
 

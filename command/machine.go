@@ -62,7 +62,7 @@ func (m *Machine) orderOf(r *query.Row) (o Order, ok bool) {
 	}
 	o = Order{Row: r.Key, Version: r.StateVersion, Deleted: r.Deleted, Fields: map[string]event.Value{}}
 	for _, f := range r.Fields {
-		o.Fields[f.Name] = f.Value
+		o.Fields[f.Name] = r.Value(f.Name)
 	}
 	if v := o.Fields[m.State]; !v.Null() {
 		o.State = string(v.Text())

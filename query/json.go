@@ -119,7 +119,9 @@ type rowJSON struct {
 func (f Found) MarshalJSON() ([]byte, error) {
 	o := rowJSON{f.After, map[string]any{}, rowkey.Binary(f.Key), f.State, f.Version}
 	for _, field := range f.Fields {
-		o.Fields[field.Name] = JSONValue(field.Value)
+		if o.Fields[field.Name] == nil { // see Row.Value
+			o.Fields[field.Name] = JSONValue(field.Value)
+		}
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

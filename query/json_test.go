@@ -106,3 +106,14 @@ func TestKeysOfUnreadableRowsAreMasked(t *testing.T) {
 		t.Error("other errors are changed")
 	}
 }
+
+// TestAFieldOfTwoColumns checks that the first value counts, here as in all other answers.
+func TestAFieldOfTwoColumns(t *testing.T) {
+	f := Found{Row: Row{Fields: []Field{{Name: "a"}, {Name: "a", Value: event.IntValue(1)}, {Name: "a", Value: event.IntValue(2)}, {Name: "a"}}}}
+	if v := f.Value("a"); v.Null() || v.Int() != 1 {
+		t.Errorf("%v", v)
+	}
+	if out, err := f.MarshalJSON(); err != nil || !strings.Contains(string(out), `"fields":{"a":1}`) {
+		t.Errorf("%s, %v", out, err)
+	}
+}

@@ -27,21 +27,19 @@ func (t Table) CheckLookup(other Table) error {
 }
 
 // Lookup returns, for each row of an answer, the row of another table whose key is made of its fields, with one batched get per up to
-// searchPage rows. A row that does not exist has the state NoRow and only the fields of its key. Rows that are marked deleted are included
-// only if deleted.
+// searchPage rows. A row that does not exist has the state NoRow and only the fields of its key. So has one whose key cannot be made,
+// because the row of the answer lacks a field; it has no Key. Rows that are marked deleted are included only if deleted.
 func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, error], deleted bool) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		l := &lookup{client: c, table: other, deleted: deleted}
 		for f, err := range answer {
-			if err == nil {
-				err = l.add(f)
-			}
 			if err != nil {
 				if l.give(ctx, yield) {
 					yield(Found{}, err)
 				}
 				return
 			}
+			l.add(f)
 			if len(l.from) == searchPage && !l.give(ctx, yield) {
 				return
 			}
@@ -56,25 +54,34 @@ type lookup struct {
 	table   Table
 	deleted bool
 	from    []Found
-	keys    [][]byte // for each row, its keys under all of the table's
+	keyless []bool   // for each row, whether it lacks a field of the key
+	keys    [][]byte // for each other row, its keys under all of the table's
 }
 
-func (l *lookup) add(f Found) error {
+func (l *lookup) add(f Found) {
 	keys, err := appendKeys(l.keys, l.table.Keys, f.keyValue)
-	if err != nil {
-		return fmt.Errorf("row %q does not lead to a row of table %s: %w", f.Key, l.table.Name, err)
+	if err == nil {
+		l.keys = keys
 	}
-	l.from, l.keys = append(l.from, f), keys
-	return nil
+	l.from, l.keyless = append(l.from, f), append(l.keyless, err != nil)
+}
+
+// nowhere returns what is shown for a row that lacks a field of the key.
+func (l *lookup) nowhere(f *Found) Found {
+	out := Found{Row: Row{From: l.table.Keys[len(l.table.Keys)-1].From}, State: NoRow, After: f.After}
+	for _, name := range l.table.key().Fields() {
+		out.Fields = append(out.Fields, Field{name, f.Value(name)})
+	}
+	return out
 }
 
 // keyValue returns a field of the row as a key takes it: the first that has a value, because a key that only hashes the field has none.
 func (r *Row) keyValue(name string) rowkey.Value {
-	at := slices.IndexFunc(r.Fields, func(f Field) bool { return f.Name == name && !f.Value.Null() })
-	if at < 0 {
+	v := r.Value(name)
+	if v.Null() {
 		return rowkey.Value{} // a key that needs it returns an error
 	}
-	return eventkey.Value(r.Fields[at].Value)
+	return eventkey.Value(v)
 }
 
 // appendKeys appends the row key that fields make under each of keys.
@@ -99,20 +106,31 @@ func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
 	if len(l.from) == 0 {
 		return true
 	}
-	rows, err := ByKey(ctx, l.client, l.table, l.keys)
+	var rows []Row
+	var err error
+	if len(l.keys) > 0 {
+		rows, err = ByKey(ctx, l.client, l.table, l.keys)
+	}
 	if err != nil {
 		yield(Found{}, err)
 		return false
 	}
-	decoder, newest := newDecoder(l.table), len(l.table.Keys)
-	for i, row := range rows {
-		if row.Deleted && !l.deleted {
+	decoder, newest, at := newDecoder(l.table), len(l.table.Keys), 0
+	for i := range l.from {
+		if l.keyless[i] {
+			if !yield(l.nowhere(&l.from[i]), nil) {
+				return false
+			}
 			continue
 		}
-		f := Found{Row: row, After: l.from[i].After}
-		if len(row.Fields) == 0 {
+		f := Found{Row: rows[at], After: l.from[i].After}
+		at++
+		if f.Deleted && !l.deleted {
+			continue
+		}
+		if len(f.Fields) == 0 {
 			f.State = NoRow
-			if f.Row, err = decoder.row(hbase.Result{Row: l.keys[(i+1)*newest-1]}, newest-1); err != nil {
+			if f.Row, err = decoder.row(hbase.Result{Row: l.keys[at*newest-1]}, newest-1); err != nil {
 				yield(Found{}, err)
 				return false
 			}
@@ -121,6 +139,6 @@ func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
 			return false
 		}
 	}
-	l.from, l.keys = l.from[:0], l.keys[:0]
+	l.from, l.keyless, l.keys = l.from[:0], l.keyless[:0], l.keys[:0]
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/rowkey"
+	"brine/search"
 )
 
 // keysTable is an index of the orders table by time and user.
@@ -101,6 +102,29 @@ func TestLookupByAFieldThatTheKeyHashes(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d rows", n)
+	}
+}
+
+// TestLookupPassesARowWithoutTheField checks that a row that leads to no other, because it lacks a field of the other's key, is shown as one
+// that is not there, and hides none of the others.
+func TestLookupPassesARowWithoutTheField(t *testing.T) {
+	answer := func(yield func(Found, error) bool) {
+		for i, user := range []event.Value{event.TextValue("u1"), {}, event.TextValue("u2")} {
+			if !yield(Found{Row: Row{Key: []byte("its own"), Fields: []Field{{Name: "user", Value: user}}}, After: search.Cursor(fmt.Sprint(i))}, nil) {
+				return
+			}
+		}
+	}
+	s := rowsOf(change{"u1", "paid", 1, false}, change{"u2", "paid", 1, false})
+	var got []string
+	for f, err := range Lookup(t.Context(), s, ordersTable(t), answer, false) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %q %t", f.After, f.State, f.Value("user").Text(), len(f.Key) > 0))
+	}
+	if want := `0  "u1" true, 1 not in HBase "" false, 2  "u2" true`; strings.Join(got, ", ") != want {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, ", "), want)
 	}
 }
 

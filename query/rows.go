@@ -64,6 +64,16 @@ type Field struct {
 	Value event.Value
 }
 
+// Value returns the value of a field, which the key and several columns may hold: the first that is not null.
+func (r *Row) Value(name string) event.Value {
+	for i := range r.Fields {
+		if r.Fields[i].Name == name && !r.Fields[i].Value.Null() {
+			return r.Fields[i].Value
+		}
+	}
+	return event.Value{}
+}
+
 // Options limit an answer.
 type Options struct {
 	Limit   int   // the most rows; 0 means all

@@ -17,7 +17,7 @@ import (
 // sort and to encode by reflection, takes several times as long.
 type rowText struct {
 	names []string // of the fields of the row before: those of a table's rows are mostly the same
-	order []int    // positions of the names in ascending order; of equal names only the last
+	order []int    // positions of the names in ascending order; of equal names only the first
 	key   []byte   // scratch
 }
 
@@ -38,7 +38,11 @@ func (t *rowText) append(dst []byte, question *query.Question, f *query.Found) [
 			dst = append(dst, ',')
 		}
 		dst = append(quote(dst, f.Fields[at].Name), ':')
-		dst = query.AppendJSON(dst, f.Fields[at].Value)
+		v := f.Fields[at].Value
+		if v.Null() {
+			v = f.Value(f.Fields[at].Name) // another column may have it
+		}
+		dst = query.AppendJSON(dst, v)
 	}
 	dst = append(dst, '}')
 	if question != nil {
@@ -59,7 +63,7 @@ func (t *rowText) sorted(fields []query.Field) []int {
 	slices.SortStableFunc(t.order, func(a, b int) int { return strings.Compare(t.names[a], t.names[b]) })
 	n := 0
 	for i, at := range t.order {
-		if i+1 == len(t.order) || t.names[at] != t.names[t.order[i+1]] {
+		if i == 0 || t.names[at] != t.names[t.order[n-1]] {
 			t.order[n] = at
 			n++
 		}

@@ -7,7 +7,7 @@ import (
 	"brine/query"
 )
 
-// TestRowsAreWrittenByName checks that fields are in the order of their names, that the last of two fields of one name counts, and that
+// TestRowsAreWrittenByName checks that fields are in the order of their names, that the first value of two fields of one name counts, and that
 // rows with other fields than the row before are written right.
 func TestRowsAreWrittenByName(t *testing.T) {
 	field := func(name, text string) query.Field { return query.Field{Name: name, Value: event.TextValue(text)} }
@@ -19,6 +19,8 @@ func TestRowsAreWrittenByName(t *testing.T) {
 		{[]query.Field{field("b", "1"), field("a", "2")}, `{"a":"2","b":"1"}`},
 		{[]query.Field{field("b", "3"), field("a", "4")}, `{"a":"4","b":"3"}`},
 		{[]query.Field{{Name: "b"}, field("a", "5"), field("b", "6")}, `{"a":"5","b":"6"}`},
+		{[]query.Field{field("b", "6"), field("a", "5"), {Name: "b"}}, `{"a":"5","b":"6"}`},
+		{[]query.Field{field("b", "6"), field("a", "5"), field("b", "7")}, `{"a":"5","b":"6"}`},
 		{[]query.Field{field("a", "7")}, `{"a":"7"}`},
 		{nil, `{}`},
 	} {

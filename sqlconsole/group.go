@@ -67,6 +67,8 @@ func keyOf(v event.Value) string {
 		return "decimal " + string(bytes.TrimRight(bytes.TrimRight(v.Text(), "0"), "."))
 	} else if v.Type == event.Decimal {
 		return "decimal " + string(v.Text())
+	} else if v.Type == event.Float && v.Float() == 0 { // −0, too
+		v = event.FloatValue(0)
 	}
 	return string(event.AppendValue([]byte{byte(v.Type)}, v))
 }

@@ -230,7 +230,7 @@ func (c *column) in(row *query.Selected) (v event.Value) {
 	case ofKey:
 		return event.TextValue(string(row.Key))
 	case ofField:
-		if v = fieldOf(&row.Row, c.ref.Text); v.Type == event.Int && eventkey.Unit(c.typ) != 0 {
+		if v = row.Value(c.ref.Text); v.Type == event.Int && eventkey.Unit(c.typ) != 0 {
 			v = event.InstantValue(c.typ, v.Int()) // of the key
 		}
 		return v
@@ -380,22 +380,12 @@ func owned(v event.Value) event.Value {
 
 func (p *Plan) shownField(row *query.Selected, name string) event.Value {
 	m := p.masks.Masks
-	return hide(m.MasksPlace(p.Table.Name, name) || m.MasksKeyField(p.Table.Name, name), fieldOf(&row.Row, name))
+	return hide(m.MasksPlace(p.Table.Name, name) || m.MasksKeyField(p.Table.Name, name), row.Value(name))
 }
 
 func hide(masked bool, v event.Value) event.Value {
 	if masked && !v.Null() {
 		return event.TextValue(mask.Text)
-	}
-	return v
-}
-
-// fieldOf returns the field's value: from the key, or from the first column that has one.
-func fieldOf(row *query.Row, name string) (v event.Value) {
-	for i := range row.Fields {
-		if row.Fields[i].Name == name && !row.Fields[i].Value.Null() {
-			return row.Fields[i].Value
-		}
 	}
 	return v
 }
