@@ -362,9 +362,10 @@ type HalvesOf struct {
 // SetOffsets requests new offsets for groups without members.
 type SetOffsets struct {
 	HalvesOf
-	To         string `json:"to" doc:"New offsets: earliest, latest, a time (2013-01-31T08:00:00Z, or an age such as 2h), offsets (0:1200,1:900), or +N or -N relative to the current ones."`
-	Partitions []int  `json:"partitions,omitempty" doc:"Only these partitions (default: those whose offsets are given, else all)."`
-	DryRun     bool   `json:"dry_run,omitempty" doc:"Only show what would be done."`
+	To         string       `json:"to,omitempty" doc:"New offsets: earliest, latest, a time (2013-01-31T08:00:00Z, or an age such as 2h), offsets (0:1200,1:900), or, only in a dry run, +N or -N relative to the current ones. Not with moves."`
+	Partitions []int        `json:"partitions,omitempty" doc:"Only these partitions (default: those whose offsets are given, else all)."`
+	DryRun     bool         `json:"dry_run,omitempty" doc:"Only show what would be done."`
+	Moves      []OffsetMove `json:"moves,omitempty" doc:"Instead of anything else: exactly these moves, as a dry run showed them. Refused as a whole if a partition has another committed offset than now, unless it already has the new one."`
 }
 
 // OffsetMoves are the changes that were made, or would be.

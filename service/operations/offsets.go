@@ -73,9 +73,15 @@ func (o *Operations) Offsets(ctx context.Context, of client.HalvesOf) (client.Of
 // SetOffsets implements serve.Operations.
 func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (client.OffsetMoves, error) {
 	out := client.OffsetMoves{Moves: []client.OffsetMove{}}
+	if len(to.Moves) > 0 {
+		return o.setShown(ctx, to)
+	}
 	to.To = strings.TrimSpace(to.To)
 	if to.To == "" || strings.HasPrefix(to.To, "file:") {
 		return out, misused("to: write earliest, latest, a time, how long ago (2h), offsets (0:1200,1:900), or +N or -N offsets")
+	}
+	if !to.DryRun && strings.ContainsAny(to.To[:1], "+-") {
+		return out, misused("to %s: a repeated request would move the offsets again; make a dry run, and send its moves", to.To)
 	}
 	groups, err := o.groupsOf(ctx, to.HalvesOf)
 	if err != nil {
@@ -91,11 +97,7 @@ func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (clie
 		if moves[i], err = o.moves(ctx, g, to); err != nil {
 			return out, err
 		}
-		for _, m := range moves[i] {
-			out.Moves = append(out.Moves, client.OffsetMove{Pipeline: g.Half.Name(), Topic: g.Topic, Partition: m.Partition, Now: m.Now,
-				Then:  m.Then,
-				Again: m.Again, Skipped: m.Skipped})
-		}
+		out.Moves = append(out.Moves, shownMoves(g, moves[i])...)
 	}
 	if len(out.Moves) == 0 {
 		return out, nil
@@ -108,13 +110,92 @@ func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (clie
 	case err != nil || to.DryRun:
 		return out, err
 	}
-	_, err = brokers.SetAll(ctx, o.brokers, groups, moves)
+	return o.setAll(ctx, groups, moves, out)
+}
+
+func (o *Operations) setAll(ctx context.Context, groups []*brokers.Group, moves [][]offsets.Move, out client.OffsetMoves) (client.OffsetMoves, error) {
+	_, err := brokers.SetAll(ctx, o.brokers, groups, moves)
 	o.forgetGroups()
+	out.Done = err == nil
+	return out, err
+}
+
+func shownMoves(g *brokers.Group, moves []offsets.Move) (out []client.OffsetMove) {
+	for _, m := range moves {
+		out = append(out, client.OffsetMove{Pipeline: g.Half.Name(), Topic: g.Topic, Partition: m.Partition, Now: m.Now, Then: m.Then,
+			Again: m.Again, Skipped: m.Skipped})
+	}
+	return out
+}
+
+// setShown makes the moves that a dry run showed. What the first of two such requests has moved, the second finds moved.
+func (o *Operations) setShown(ctx context.Context, to client.SetOffsets) (client.OffsetMoves, error) {
+	out := client.OffsetMoves{Moves: []client.OffsetMove{}}
+	if to.To != "" || to.HalvesOf != (client.HalvesOf{}) || len(to.Partitions) > 0 || to.DryRun {
+		return out, misused("moves: they say all of what is to be set; remove the other fields")
+	}
+	all, err := o.groupsOf(ctx, client.HalvesOf{})
 	if err != nil {
 		return out, err
 	}
-	out.Done = true
-	return out, nil
+	asked := map[*brokers.Group]map[int]int64{}
+	var differ []string
+	for _, m := range to.Moves {
+		i := slices.IndexFunc(all, func(g *brokers.Group) bool { return g.Half.Name() == m.Pipeline && g.Topic == m.Topic })
+		if i < 0 {
+			return out, missing("moves: the configuration has no %s that reads topic %q", m.Pipeline, m.Topic)
+		}
+		g := all[i]
+		if m.Partition < 0 || m.Partition >= len(g.Ends) {
+			return out, missing("moves: topic %q has no partition %d", m.Topic, m.Partition)
+		}
+		if asked[g] == nil {
+			asked[g] = map[int]int64{}
+		}
+		if _, twice := asked[g][m.Partition]; twice {
+			return out, misused("moves: %s, topic %s, partition %d is there twice", m.Pipeline, m.Topic, m.Partition)
+		}
+		asked[g][m.Partition] = m.Then
+		now, committed := g.Next(m.Partition)
+		if committed && now == m.Then || committed == (m.Now != nil) && (!committed || now == *m.Now) {
+			continue
+		}
+		differ = append(differ, fmt.Sprintf("%s, topic %s, partition %d: %s was committed, and now %s is", m.Pipeline, m.Topic, m.Partition,
+			offsetText(m.Now), offsetText(committedIn(g, m.Partition))))
+	}
+	if len(differ) > 0 {
+		return out, fault.New(fault.Failed, fmt.Errorf("the offsets are not what was shown; nothing was changed: %s", strings.Join(differ, "; ")),
+			"make a new dry run")
+	}
+	var groups []*brokers.Group
+	var moves [][]offsets.Move
+	for _, g := range all {
+		of, err := g.Moves(asked[g], nil)
+		if err != nil {
+			return out, fault.New(fault.Failed, fmt.Errorf("moves: %w", err), "make a new dry run")
+		}
+		if len(of) > 0 {
+			groups, moves, out.Moves = append(groups, g), append(moves, of), append(out.Moves, shownMoves(g, of)...)
+		}
+	}
+	if err := brokers.Idle(groups); err != nil {
+		return out, err
+	}
+	return o.setAll(ctx, groups, moves, out)
+}
+
+func committedIn(g *brokers.Group, partition int) *int64 {
+	if offset, ok := g.Committed[partition]; ok {
+		return &offset
+	}
+	return nil
+}
+
+func offsetText(offset *int64) string {
+	if offset == nil {
+		return "no offset"
+	}
+	return fmt.Sprint("offset ", *offset)
 }
 
 // moves returns what would change for a group.

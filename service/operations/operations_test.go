@@ -37,13 +37,14 @@ func TestMain(m *testing.M) {
 // bench is brine dev with the operators' listener, and a client of it.
 type bench struct {
 	*client.Client
-	t       *testing.T
-	stack   *devstack.Stack
-	cfg     *config.Config
-	service *service.Service
-	ops     *serve.Server
-	base    context.Context
-	run     func() // runs the pipelines until the test ends
+	t          *testing.T
+	stack      *devstack.Stack
+	cfg        *config.Config
+	service    *service.Service
+	operations *Operations
+	ops        *serve.Server
+	base       context.Context
+	run        func() // runs the pipelines until the test ends
 
 	mu     sync.Mutex
 	file   string // what Source reads
@@ -106,7 +107,7 @@ func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config)
 			t.Error(err)
 		}
 	})
-	b.cfg, b.service, b.ops, b.base = cfg, s, ops, ctx
+	b.cfg, b.service, b.operations, b.ops, b.base = cfg, s, o, ops, ctx
 	b.run = func() {
 		running.Go(func() {
 			if err := s.Run(ctx); err != nil {
@@ -470,6 +471,74 @@ func TestOffsetsAreSet(t *testing.T) {
 	if again, err := b.SetOffsets(t.Context(), to); err != nil || again.Done || len(again.Moves) != 0 {
 		t.Errorf("%+v, %v", again, err)
 	}
+	b.checkShownMoves(to.HalvesOf)
+}
+
+// checkShownMoves sets what dry runs have shown, whatever comes between.
+func (b *bench) checkShownMoves(half client.HalvesOf) {
+	t, ctx := b.t, b.t.Context()
+	t.Helper()
+	dry := func(to string) client.SetOffsets {
+		t.Helper()
+		shown, err := b.SetOffsets(ctx, client.SetOffsets{HalvesOf: half, To: to, DryRun: true})
+		if err != nil || len(shown.Moves) == 0 {
+			t.Fatalf("%s: %+v, %v", to, shown, err)
+		}
+		return client.SetOffsets{Moves: shown.Moves}
+	}
+	expect := func(want client.SetOffsets) {
+		t.Helper()
+		now, err := b.Offsets(ctx, half)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range want.Moves {
+			if got := now.Positions[m.Partition].Committed; got == nil || *got != m.Then {
+				t.Errorf("partition %d: %+v, want %d", m.Partition, now.Positions[m.Partition], m.Then)
+			}
+		}
+	}
+	back := dry("-5")
+	for i := range 2 { // the answer to the first was lost
+		if set, err := b.SetOffsets(ctx, back); err != nil || !set.Done || len(set.Moves) != len(back.Moves)*(1-i) {
+			t.Fatalf("%+v, %v", set, err)
+		}
+		expect(back)
+	}
+	b.publish("courier.scans", "waybill", first(100, sample.Scans()))
+	latest := dry("latest")
+	b.publish("courier.scans", "waybill", first(100, sample.Scans()))
+	if set, err := b.SetOffsets(ctx, latest); err != nil || !set.Done {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	expect(latest) // and not what came later
+	_, err := b.SetOffsets(ctx, back)
+	if m := back.Moves[0]; status(err) != http.StatusConflict ||
+		!strings.Contains(err.Error(), fmt.Sprintf("partition %d: offset %d was committed, and now offset %d is", m.Partition, *m.Now, latest.Moves[0].Then)) {
+		t.Errorf("what was shown before: %v", err)
+	}
+	strange := func(change func(*client.OffsetMove)) client.SetOffsets {
+		m := dry("earliest").Moves[0]
+		change(&m)
+		return client.SetOffsets{Moves: []client.OffsetMove{m}}
+	}
+	for _, c := range []struct {
+		to   client.SetOffsets
+		want int
+	}{
+		{client.SetOffsets{HalvesOf: half, To: "+5"}, 400},
+		{client.SetOffsets{HalvesOf: half, Moves: latest.Moves}, 400},
+		{client.SetOffsets{Moves: append(latest.Moves, latest.Moves[0])}, 400},
+		{strange(func(m *client.OffsetMove) { m.Now = nil }), 409},
+		{strange(func(m *client.OffsetMove) { m.Then = 1 << 40 }), 409},
+		{strange(func(m *client.OffsetMove) { m.Partition = 77 }), 404},
+		{strange(func(m *client.OffsetMove) { m.Topic = "none" }), 404},
+	} {
+		if got, err := b.SetOffsets(ctx, c.to); status(err) != c.want || got.Done {
+			t.Errorf("%+v: %v, want %d", c.to, err, c.want)
+		}
+	}
+	expect(latest)
 }
 
 // audited returns the operator's actions with their objects, oldest first.

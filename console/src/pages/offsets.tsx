@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { ask, withQuery } from "../lib/api";
+import { Fault, ask, withQuery } from "../lib/api";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { me, numberText, t, useStore } from "../lib/store";
@@ -62,27 +62,24 @@ const halfName = (name: string): string => name === "rows" ? t("rows") : name ==
 
 /** Asks where groups are to go on, shows what that means, and does it. */
 function SetOffsets({ given, pipelines, close, done }: { given: Record<string, string>; pipelines: string[]; close: () => void; done: () => void }) {
-  const [to, setTo] = useState<Record<string, unknown> | null>(null);
   const [preview, setPreview] = useState<Moves | null>(null);
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const send = async (body: Record<string, unknown>, dry: boolean): Promise<void> => {
+  const send = async (body: Record<string, unknown>, then: (moves: Moves) => void): Promise<void> => {
     setBusy(true);
     setErr(null);
     try {
-      const moves = await ask<Moves>(path, { method: "POST", body: { ...body, dry_run: dry } });
-      if (!dry) { done(); return; }
-      setTo(body);
-      setPreview(moves);
+      then(await ask<Moves>(path, { method: "POST", body, again: true })); // moves are from an offset to an offset: those that are made are not made again
     } catch (e) {
       setErr(e);
+      if (e instanceof Fault && e.status === 409) setPreview(null);
     } finally {
       setBusy(false);
     }
   };
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
-    void send(bodyOf(event.currentTarget as HTMLFormElement), true);
+    void send({ ...bodyOf(event.currentTarget as HTMLFormElement), dry_run: true }, setPreview);
   };
   const changed = (): void => { setPreview(null); setErr(null); };
   return <Dialog title={t("offsetsSet")} close={close}>
@@ -110,7 +107,7 @@ function SetOffsets({ given, pipelines, close, done }: { given: Record<string, s
       <div class="buttons">
         <button class={preview ? undefined : "main"} disabled={busy}>{t("preview")}</button>
         {preview && preview.moves.length > 0 && !preview.in_use && <button type="button" class="danger" disabled={busy}
-          onClick={() => { void send(to!, false); }}>{t("offsetsDo")}</button>}
+          onClick={() => { void send({ moves: preview.moves }, done); }}>{t("offsetsDo")}</button>}
         <button type="button" onClick={close}>{t("cancelAction")}</button>
       </div>
     </form>
