@@ -228,9 +228,8 @@ export async function give(table: Table, row: Row, name: string, fields: Record<
     headers: { "If-Match": `"${row.state_version ?? row.version}"`, "Idempotency-Key": crypto.randomUUID() },
   };
   if (Object.keys(fields).length > 0) asked.body = { fields };
-  const accepted = await send(`${path}/commands/${encodeURIComponent(name)}`, asked);
-  const location = accepted.headers.get("Location") ?? "";
-  let command = await jsonOf<Command>(accepted);
+  let { command, location } = await sent(`${path}/commands/${encodeURIComponent(name)}`, asked, async (accepted) =>
+    ({ command: await jsonOf<Command>(accepted), location: accepted.headers.get("Location") ?? "" }));
   for (let n = 0; !command.token && command.state === "accepted" && n < 40; n++) {
     await pause(50 + 25 * n);
     command = await ask<Command>(location);
@@ -239,8 +238,8 @@ export async function give(table: Table, row: Row, name: string, fields: Record<
   let read: { row: Row | null; stale: boolean } = { row: null, stale: true };
   for (let n = 0; read.stale && n < (command.token ? 5 : 1); n++) { // each waits for some seconds
     try {
-      const response = await send(path, { headers, reason });
-      read = { row: await jsonOf<Row>(response), stale: !command.token || response.headers.get("Brine-Stale") === "true" };
+      read = await sent(path, { headers, reason }, async (response) =>
+        ({ row: await jsonOf<Row>(response), stale: !command.token || response.headers.get("Brine-Stale") === "true" }));
     } catch (err) {
       if (!(err instanceof Fault) || err.status !== 404) throw err;
       read = { row: null, stale: false };
