@@ -52,7 +52,7 @@ func (c *deadlettersPurgeCmd) Run(e *env) error {
 	}
 	var plans []deadletter.Purge
 	if err := withProgress(e, scan, c.Quiet, func() (err error) {
-		plans, err = scan.PlanPurge(e.ctx, before, c.KeepOpen)
+		plans, err = scan.PlanPurge(e.ctx, before, c.KeepOpen, nil)
 		return err
 	}); err != nil {
 		return service.IngestError(err)

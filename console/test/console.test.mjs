@@ -332,8 +332,15 @@ shows("a command's result is seen at once, and texts stay texts", async (t) => {
   await page.locator(".items li:nth-child(500)").waitFor({ state: "attached" });
   await page.click(".detail >> button:text('Cancel order')");
   await page.fill("dialog >> [name=reason]", "too many items");
+  let given = 0;
+  await page.route("**/commands/cancel", async (route) => {
+    if (given++ > 0) return route.fallback();
+    const response = await route.fetch();
+    return route.fulfill({ response, body: (await response.text()).slice(0, 10) }); // accepted, and half an answer
+  });
   await page.click("dialog >> button:text('Cancel order')");
   await page.locator(".note:has-text('Done: Cancelled')").waitFor();
+  assert.equal(given, 2, "half an answer is none");
   assert.match(await text(page, ".detail dl"), /too many items/);
   assert.ok(!await page.evaluate(() => JSON.stringify(sessionStorage).includes("too many items")), "what was sent is kept no longer");
   assert.equal(await page.evaluate(() => window.pwned), undefined);
@@ -997,8 +1004,73 @@ shows("dead letters are looked at before they are replayed, and purged by admini
   await page.uncheck("dialog >> [name=keep_open]");
   await page.click("dialog >> text=Preview");
   await page.waitForURL("**/jobs?job=*");
-  await page.locator("button:text-is('Delete these')").waitFor();
+  const button = page.locator("button:text-is('Delete these')");
+  await button.waitFor();
+  const id = new URL(page.url()).searchParams.get("job"), job = await as("admin", `/api/v1/ops/jobs/${id}`, {}, dev.operators), sent = [];
+  await page.route("**/ops/jobs/dead-letter-purge", (route) => {
+    sent.push([route.request().postDataJSON(), route.request().headers()["idempotency-key"]]);
+    return route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify({ title: "refused", type: "/docs/problems#refused", detail: "not now" }) });
+  });
+  await button.click();
+  const records = job.results.reduce((n, result) => n + result.value.records, 0);
+  await page.locator(`dialog:has-text('${records} records')`).waitFor();
+  for (let n = 1; n < 3; n++) {
+    await page.click("dialog >> button:text-is('Delete these')");
+    await until(() => sent.length === n, "the purge is asked for");
+    await page.locator("dialog [role=alert]:has-text('not now')").waitFor();
+  }
+  assert.deepEqual(sent[0][0], { older_than: "1s", shown: id }, "it deletes what was shown");
+  assert.equal(sent[0][1], sent[1][1], "a second click is the same request");
+  const old = { ...job, ended: new Date(Date.now() - 3_700_000).toISOString() };
+  await page.route(`**/ops/jobs/${id}`, (route) => route.fulfill({ json: old }));
+  await page.route(`**/ops/jobs/${id}/events`, (route) => route.fulfill({ contentType: "text/event-stream", body: `event: state\ndata: ${JSON.stringify(old)}\n\n` }));
+  await page.reload();
+  await page.locator(".hint:has-text('more than an hour old')").waitFor();
+  assert.equal(await button.count(), 0);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
+});
+
+shows("the same form starts one job, until something in it changes", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/verify"), keys = [];
+  await page.route("**/ops/jobs/verify", (route) => {
+    keys.push(route.request().headers()["idempotency-key"]);
+    return route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify({ title: "refused", type: "/docs/problems#refused", detail: `refused ${keys.length}` }) });
+  });
+  const send = async (n) => {
+    await page.locator("form button.main").click();
+    await page.locator(`[role=alert]:has-text('refused ${n}')`).waitFor();
+  };
+  await page.fill("[name=sample]", "1%");
+  await send(1);
+  await send(2);
+  await page.fill("[name=sample]", "2%");
+  await send(3);
+  assert.equal(keys[0], keys[1]);
+  assert.notEqual(keys[1], keys[2]);
+});
+
+shows("the offsets that are set are those that were shown", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/offsets"), moves = [{ pipeline: "scans.rows", topic: "courier.scans", partition: 0, now: 10, then: 15, again: 0, skipped: 5 }];
+  const sent = [];
+  await page.route("**/api/v1/ops/offsets", (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    const body = route.request().postDataJSON();
+    sent.push(body);
+    if (body.dry_run) return route.fulfill({ json: { moves, done: false } });
+    if (sent.length === 2) return route.abort(); // the answer is lost
+    if (sent.length === 3) return route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify({ title: "refused", type: "/docs/problems#refused", detail: "offset 12 is now" }) });
+    return route.fulfill({ json: { moves: [], done: true } });
+  });
+  await page.click("text=Set offsets…");
+  await page.fill("dialog >> [name=to]", "+5");
+  await page.click("dialog >> text=Preview");
+  await page.click("dialog >> text=Set them");
+  await page.locator("dialog [role=alert]:has-text('offset 12 is now')").waitFor();
+  assert.equal(await page.locator("dialog >> text=Set them").count(), 0, "what has changed is previewed again");
+  await page.click("dialog >> text=Preview");
+  await page.click("dialog >> text=Set them");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.deepEqual(sent.filter((body) => !body.dry_run), [{ moves }, { moves }, { moves }]);
 });
 
 shows("dead letters are those of a partition, in the list and in a replay", async (t) => {
@@ -1064,7 +1136,7 @@ shows("what is extra is deleted by administrators, once all rows were verified",
   await button.click();
   await page.click("dialog >> button:text-is('Delete what is extra')");
   await page.locator("dialog [role=alert]:has-text('an earlier filter')").waitFor();
-  assert.deepEqual(sent, { pipeline: "scans", full: true, delete_extra: true });
+  assert.deepEqual(sent, { pipeline: "scans", full: true, delete_extra: true, most_extra: 3 });
   await page.route("**/api/v1/me", (route) => route.fulfill({ json: { name: "admin", role: "operator" } }));
   await page.reload();
   await page.locator("button:text-is('Repair findings')").waitFor();

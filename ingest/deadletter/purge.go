@@ -37,10 +37,21 @@ type PurgePartition struct {
 // No remaining letter changes its state. What closes a letter lies after it, so a deleted mark closes no letter that stays; and of a letter
 // that was written several times, the last one counts.
 //
+// With shown, which an earlier plan was, no partition is cut behind where that plan cuts it: what has become older since then stays.
+//
 // A letter that was fixed when it was replayed stays for as long as its record is in its own topic, because only its mark says how, and so
 // which rows it has become: without it they look as if no record accounted for them. Run writes it and its mark once more behind all
 // others.
-func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool) ([]Purge, error) {
+func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool, shown []Purge) ([]Purge, error) {
+	var most map[Place]int64 // by topic and partition; nil: there is no limit
+	if shown != nil {
+		most = map[Place]int64{}
+	}
+	for _, p := range shown {
+		for _, part := range p.Partitions {
+			most[Place{Topic: p.Topic, Partition: part.Partition}] = part.Before
+		}
+	}
 	if err := s.measure(ctx, Place{}); err != nil {
 		return nil, err
 	}
@@ -52,7 +63,7 @@ func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool
 		s.Read = append(s.Read, o.Topic)
 		o.meter = s.Meter
 		of := newSources(&o.options)
-		p, err := o.planPurge(ctx, olderThan, keepOpen, of)
+		p, err := o.planPurge(ctx, olderThan, keepOpen, most, of)
 		of.close()
 		if err != nil {
 			return nil, err
@@ -63,12 +74,15 @@ func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool
 	return out, nil
 }
 
-func (l *Log) planPurge(ctx context.Context, olderThan time.Time, keepOpen bool, of *sources) (*Purge, error) {
+func (l *Log) planPurge(ctx context.Context, olderThan time.Time, keepOpen bool, most map[Place]int64, of *sources) (*Purge, error) {
 	p := &Purge{Topic: l.Topic, Partitions: []PurgePartition{}}
 	for n, e := range l.ends {
 		cut, err := l.cut(ctx, n, olderThan)
 		if err != nil {
 			return nil, err
+		}
+		if most != nil {
+			cut = min(cut, most[Place{Topic: l.Topic, Partition: n}]) // 0: it was not shown
 		}
 		part, took := PurgePartition{Partition: n, From: e.from, Before: cut}, *p
 		if !l.partition(ctx, n, e.from, func(k Kept, failed error) bool {

@@ -37,7 +37,7 @@ func TestPurgeNeverChangesWhatStays(t *testing.T) {
 		}
 		before := b.kept(t)
 		limit := start.Add(time.Duration(rng.IntN(40)) * time.Minute)
-		plans, err := scanOf(b).PlanPurge(t.Context(), limit, false)
+		plans, err := scanOf(b).PlanPurge(t.Context(), limit, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestPurgeKeepsOpenLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := time.UnixMilli(2_000_000_000_000)
-	plans, err := scanOf(b).PlanPurge(t.Context(), later, true)
+	plans, err := scanOf(b).PlanPurge(t.Context(), later, true, nil)
 	if err != nil || plans[0].Letters != 1 || plans[0].Open != 0 || plans[0].Records != 1 {
 		t.Fatalf("%+v, %v", plans, err)
 	}
@@ -85,7 +85,7 @@ func TestPurgeKeepsOpenLetters(t *testing.T) {
 	if got, want := words(b.kept(t)), "0:2 undecodable, 0:3 undecodable replayed"; got != want {
 		t.Errorf("letters %s, expected %s", got, want)
 	}
-	plans, err = scanOf(b).PlanPurge(t.Context(), later, false)
+	plans, err = scanOf(b).PlanPurge(t.Context(), later, false, nil)
 	if err != nil || plans[0].Letters != 2 || plans[0].Open != 1 || plans[0].Records != 4 {
 		t.Fatalf("%+v, %v", plans, err)
 	}
@@ -95,7 +95,7 @@ func TestPurgeKeepsOpenLetters(t *testing.T) {
 	if got := words(b.kept(t)); got != "" {
 		t.Errorf("letters %s are left", got)
 	}
-	if plans, err = scanOf(b).PlanPurge(t.Context(), later, false); err != nil || plans[0].Records != 0 {
+	if plans, err = scanOf(b).PlanPurge(t.Context(), later, false, nil); err != nil || plans[0].Records != 0 {
 		t.Errorf("%+v, %v", plans, err)
 	}
 }
@@ -128,7 +128,7 @@ func TestPurgeKeepsHowRecordsWereFixed(t *testing.T) {
 	later := time.UnixMilli(3_000_000_000_000)
 	plan := func() Purge {
 		t.Helper()
-		plans, err := scanOf(b).PlanPurge(t.Context(), later, false)
+		plans, err := scanOf(b).PlanPurge(t.Context(), later, false, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func (o *Operations) Open(ctx context.Context) error {
 
 // StartJob implements serve.Operations.
 func (o *Operations) StartJob(ctx context.Context, s serve.JobStart) (job client.Job, again bool, err error) {
-	work, err := o.work(s.Of)
+	work, err := o.work(ctx, s.Of)
 	if err != nil {
 		return job, false, asFields(err)
 	}
@@ -48,7 +48,7 @@ func (o *Operations) StartJob(ctx context.Context, s serve.JobStart) (job client
 }
 
 // work returns the work of a job from its request. It reports mistakes in the request at once.
-func (o *Operations) work(of any) (jobs.Work, error) {
+func (o *Operations) work(ctx context.Context, of any) (jobs.Work, error) {
 	switch of := of.(type) {
 	case *client.ReplayJob:
 		return o.replay(of)
@@ -59,7 +59,7 @@ func (o *Operations) work(of any) (jobs.Work, error) {
 	case *client.DeadLetterReplayJob:
 		return o.replayLetters(of)
 	case *client.DeadLetterPurgeJob:
-		return o.purgeLetters(of)
+		return o.purgeLetters(ctx, of)
 	case *client.ReindexJob:
 		return o.reindex(of)
 	case *client.RegionSplitJob:

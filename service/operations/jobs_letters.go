@@ -2,13 +2,16 @@ package operations
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"brine/config"
 	"brine/ingest/deadletter"
+	"brine/internal/fault"
 	"brine/internal/term"
+	"brine/serve"
 	"brine/serve/client"
 	"brine/service"
 	"brine/service/brokers"
@@ -167,7 +170,7 @@ func (o *Operations) writeLetters(ctx context.Context, cfg *config.Config, repla
 }
 
 // purgeLetters does the work of brine deadletters purge.
-func (o *Operations) purgeLetters(of *client.DeadLetterPurgeJob) (jobs.Work, error) {
+func (o *Operations) purgeLetters(ctx context.Context, of *client.DeadLetterPurgeJob) (jobs.Work, error) {
 	if of.OlderThan == "" {
 		return nil, misused("older_than: is missing; write a time, or how long ago (30d)")
 	}
@@ -181,12 +184,16 @@ func (o *Operations) purgeLetters(of *client.DeadLetterPurgeJob) (jobs.Work, err
 	if err != nil {
 		return nil, err
 	}
+	shown, err := o.shownPurge(ctx, of)
+	if err != nil {
+		return nil, err
+	}
 	return func(ctx context.Context, out *jobs.Output) error {
 		scan, err := scanned(ctx, cfg, of.Pipeline, "", deadletter.Filter{Replayed: true}, out)
 		if err != nil {
 			return err
 		}
-		plans, err := scan.PlanPurge(ctx, before, of.KeepOpen)
+		plans, err := scan.PlanPurge(ctx, before, of.KeepOpen, shown)
 		if err != nil {
 			return service.IngestError(err)
 		}
@@ -207,4 +214,46 @@ func (o *Operations) purgeLetters(of *client.DeadLetterPurgeJob) (jobs.Work, err
 		}
 		return err
 	}, nil
+}
+
+// staysShown is how long a dry run of a purge may be confirmed.
+const staysShown = time.Hour
+
+// shownPurge returns what the dry run that is confirmed has shown, or nil if none is named.
+func (o *Operations) shownPurge(ctx context.Context, of *client.DeadLetterPurgeJob) ([]deadletter.Purge, error) {
+	if of.Shown == "" {
+		return nil, nil
+	}
+	job, err := o.jobs.Get(ctx, of.Shown, true)
+	if err != nil {
+		return nil, fmt.Errorf("shown: %w", err)
+	}
+	var asked client.DeadLetterPurgeJob
+	if job.Kind != serve.DeadLetterPurgeJob || json.Unmarshal(job.Asked, &asked) != nil || !asked.DryRun || asked.Shown != "" {
+		return nil, misused("shown: job %s is not a dry run of a purge", of.Shown)
+	}
+	if asked.DryRun = of.DryRun; asked != (client.DeadLetterPurgeJob{Pipeline: of.Pipeline, OlderThan: of.OlderThan, KeepOpen: of.KeepOpen,
+		DryRun: of.DryRun}) {
+		return nil, misused("shown: job %s was asked for something else; repeat its pipeline, older_than and keep_open", of.Shown)
+	}
+	ended, err := time.Parse(time.RFC3339, job.Ended)
+	switch {
+	case job.State != client.JobDone || job.Cut > 0 || err != nil:
+		return nil, lookAgain("shown: job %s has not shown all of what it found", of.Shown)
+	case o.now().Sub(ended) > staysShown:
+		return nil, lookAgain("shown: job %s ended more than an hour ago, and what it found may have changed", of.Shown)
+	}
+	plans := []deadletter.Purge{}
+	for _, r := range job.Results {
+		var p deadletter.Purge
+		if err := json.Unmarshal(r.Value, &p); r.What != "topic" || err != nil {
+			return nil, errors.Join(fmt.Errorf("result %s of job %s is not one of a purge", r.What, of.Shown), err)
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+func lookAgain(format string, args ...any) error {
+	return fault.New(fault.Failed, fmt.Errorf(format, args...), "start a new dry run")
 }

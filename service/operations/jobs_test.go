@@ -11,8 +11,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/account"
+	"brine/hbase"
 	"brine/internal/sample"
 	"brine/serve"
 	"brine/serve/client"
@@ -145,6 +147,32 @@ func (b *bench) checkVerify(n int) {
 	if incomplete.State != client.JobFailed || !strings.Contains(incomplete.Detail, "77") || incomplete.Fix != "fix partitions, or the partitions of from and to" {
 		t.Errorf("%+v", incomplete)
 	}
+	for _, of := range []client.VerifyJob{{MostExtra: 1}, {Full: true, DeleteExtra: true, MostExtra: -1}} {
+		if _, err := b.as(fmt.Sprint("careful", of.MostExtra), account.Admin).StartJob(t.Context(), serve.VerifyJob, of, ""); status(err) != http.StatusBadRequest {
+			t.Errorf("%+v: %v", of, err)
+		}
+	}
+	batch := hbase.NewBatch("logistics:scans")
+	for _, row := range []string{"nobody's", "nobody's either"} {
+		batch.Mutate([]byte(row))
+		batch.Put([]byte("e"), []byte("s"), 5, []byte("?"))
+	}
+	if failures, err := b.service.Client().Submit(t.Context(), batch).Wait(t.Context()); err != nil || len(failures) > 0 {
+		t.Fatal(err, failures)
+	}
+	operator := b.Client
+	b.Client = b.as("deleter", account.Admin)
+	defer func() { b.Client = operator }()
+	of := client.VerifyJob{HalvesOf: client.HalvesOf{Pipeline: "scans"}, Full: true, DeleteExtra: true, MostExtra: 1}
+	more := b.job(serve.VerifyJob, of)
+	if more.State != client.JobFailed || !strings.Contains(more.Detail, "deleted nothing: 2 rows and documents are extra, more than the 1 of most_extra") || more.Fix == "" ||
+		len(results[any](t, more, "deleted_extra")) != 0 {
+		t.Errorf("%+v", more)
+	}
+	of.MostExtra = 2
+	if got := results[report](t, b.job(serve.VerifyJob, of), "report"); len(got) != 2 || got[0].Problems != 2 || got[1].Problems != 0 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // checkLetterJobs previews dead letters with a fix, replays them with it, and purges them.
@@ -208,17 +236,39 @@ func (b *bench) checkLetterJobs() {
 	if got := results[topic](t, planned, "topic"); len(got) == 0 || got[0].Letters != 1 || got[0].Fixed != bad || got[0].Deleted {
 		t.Errorf("%+v", planned)
 	}
-	purge.DryRun = false
+	b.publish("courier.scans", "waybill", func(yield func([]byte) bool) {
+		yield([]byte(`{"waybill": "BAD0", "action": "DEPART", "station": "EWR", "at": "later"}`))
+	})
+	b.untilEnd()
+	purge.DryRun, purge.Shown = false, planned.ID
 	if _, err := b.StartJob(t.Context(), serve.DeadLetterPurgeJob, purge, ""); status(err) != http.StatusForbidden {
 		t.Errorf("an operator deletes: %v", err)
 	}
 	operator := b.Client
 	b.Client = b.as("admin", account.Admin)
 	purged := b.job(serve.DeadLetterPurgeJob, purge)
-	b.Client = operator
-	if got := results[topic](t, purged, "topic"); purged.State != client.JobDone || len(got) == 0 || !got[0].Deleted || !strings.HasPrefix(purged.Detail, "deleted ") {
-		t.Errorf("%+v", purged)
+	if got := results[topic](t, purged, "topic"); purged.State != client.JobDone || len(got) == 0 || !got[0].Deleted || got[0].Letters != 1 || !strings.HasPrefix(purged.Detail, "deleted ") {
+		t.Errorf("what came after the dry run is deleted too: %+v", purged)
 	}
+	left := b.job(serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "1ms", DryRun: true})
+	if got := results[topic](t, left, "topic"); len(got) == 0 || got[0].Letters != 1 {
+		t.Errorf("what came after the dry run: %+v", left)
+	}
+	for shown, want := range map[string]int{purged.ID: 400, scan.ID: 400, "none": 404} {
+		if _, err := b.StartJob(t.Context(), serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "1ms", Shown: shown}, ""); status(err) != want {
+			t.Errorf("shown by %s: %v, want %d", shown, err, want)
+		}
+	}
+	other := client.DeadLetterPurgeJob{OlderThan: "1ms", KeepOpen: true, Shown: planned.ID}
+	if _, err := b.StartJob(t.Context(), serve.DeadLetterPurgeJob, other, ""); status(err) != http.StatusBadRequest {
+		t.Errorf("another purge: %v", err)
+	}
+	b.operations.now = func() time.Time { return time.Now().Add(61 * time.Minute) }
+	if _, err := b.StartJob(t.Context(), serve.DeadLetterPurgeJob, purge, ""); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "start a new dry run") {
+		t.Errorf("shown an hour ago: %v", err)
+	}
+	b.operations.now = time.Now
+	b.Client = operator
 }
 
 // checkReindex rebuilds the index of orders while its pipeline runs.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"brine/internal/fault"
 	"brine/internal/term"
 	"brine/internal/wording"
 	"brine/mask"
@@ -26,6 +27,9 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 	}
 	if err := errors.Join(halfKind(of.Half), within("rate", of.Rate, 1e9)); err != nil {
 		return nil, err
+	}
+	if of.MostExtra < 0 || of.MostExtra > 0 && !of.DeleteExtra {
+		return nil, misused("most_extra: %d: write how many may be deleted, with delete_extra", of.MostExtra)
 	}
 	halves, err := verifications.Halves(cfg, of.Pipeline, of.Half)
 	if err != nil {
@@ -48,6 +52,13 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 		defer v.Service.Close()
 		ctx, end := v.Service.Guard(ctx)
 		shown := verified(out, cfg.Mask())
+		shown.Confirm = func(extra int64) error {
+			if of.MostExtra == 0 || extra <= of.MostExtra {
+				return nil
+			}
+			return fault.New(fault.Failed, fmt.Errorf("deleted nothing: %s rows and documents are extra, more than the %s of most_extra",
+				term.Thousands(extra), term.Thousands(of.MostExtra)), "look at the findings again, and confirm that many")
+		}
 		v.Options.Hooks.Phase = func(i verify.PhaseInfo) { out.Progress(phase(i, time.Now())) }
 		if err := v.Expect(ctx, shown.Note); err != nil {
 			return end(err)
@@ -78,7 +89,7 @@ func found(r *verify.Report) string {
 	return term.Thousands(n) + " findings are left"
 }
 
-// verified returns a Shown that makes a job's results what brine verify prints as JSON.
+// verified returns a Shown, without Confirm, that makes a job's results what brine verify prints as JSON.
 func verified(out *jobs.Output, rules *mask.Rules) *verifications.Shown {
 	report := func(r *verify.Report) {
 		r.Hide(rules)
@@ -95,6 +106,6 @@ func verified(out *jobs.Output, rules *mask.Rules) *verifications.Shown {
 			out.Result("note", map[string]string{"note": wording.Plain(fmt.Sprintf(format, args...))})
 		},
 		Report: report, Again: report, Repaired: fixed("repaired_records"), Deleted: fixed("deleted_extra"),
-		During: func(do func()) { do(); out.Progress(nil) }, Confirm: func(int64) error { return nil },
+		During: func(do func()) { do(); out.Progress(nil) },
 	}
 }

@@ -462,7 +462,7 @@ export const words = {
   repair: "Repair findings",
   repairSure: "Rewrite what is missing, stale or different from the topic's records?",
   deleteExtra: "Delete what is extra",
-  deleteExtraSure: "Verify everything again, and delete for good the cells and fields that no record accounts for? This verification has found {n} such rows and documents.",
+  deleteExtraSure: "Verify everything again, and delete for good the cells and fields that no record accounts for? This verification has found {n} such rows and documents; if there are more by then, nothing is deleted.",
   letterReplay: "Replay dead letters",
   letterReplayHelp: "The listed records are decoded and written again with the current configuration. You first see what would be written.",
   letterReplayNew: "Those that were replayed before are not replayed again.",
@@ -474,7 +474,8 @@ export const words = {
   letterPurge: "Purge dead letters",
   letterPurgeHelp: "Deletes old dead letters for good. You first see which; administrators can then delete them.",
   letterPurgeDo: "Delete these",
-  letterPurgeSure: "Delete these dead letters for good?",
+  letterPurgeSure: "Delete these dead letters for good: {n} records, repeats and marks included? What became old enough later stays.",
+  lookAgain: "This preview is more than an hour old: preview again before you delete.",
   olderThan: "Older than",
   keepOpen: "Keep everything from the first one on that has not been replayed",
 

@@ -463,7 +463,7 @@ export const words: Words = {
   repair: "修复发现的问题",
   repairSure: "根据主题中的记录重新写入缺失、过时或不同的内容？",
   deleteExtra: "删除多余内容",
-  deleteExtraSure: "重新核对全部内容，并永久删除没有记录对应的单元格和字段？本次核对发现 {n} 处多余的行和文档。",
+  deleteExtraSure: "重新核对全部内容，并永久删除没有记录对应的单元格和字段？本次核对发现 {n} 处多余的行和文档；届时若更多，则不会删除任何内容。",
   letterReplay: "重放死信",
   letterReplayHelp: "将按当前配置重新解码并写入所列记录。您会先看到将写入的内容。",
   letterReplayNew: "已重放过的不会再次重放。",
@@ -475,7 +475,8 @@ export const words: Words = {
   letterPurge: "清除死信",
   letterPurgeHelp: "旧的死信将被永久删除。您会先看到是哪些；之后由管理员删除。",
   letterPurgeDo: "删除这些",
-  letterPurgeSure: "确定永久删除？",
+  letterPurgeSure: "确定永久删除这些死信（共 {n} 条记录，含重复和标记）？之后才到期的会保留。",
+  lookAgain: "此预览已超过一小时：删除前请重新预览。",
   olderThan: "早于",
   keepOpen: "保留从第一条未重放的死信起的全部内容",
 

@@ -5,7 +5,7 @@ import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { allText, kindText, me, numberText, t, timeText, useStore } from "../lib/store";
 import { Dialog, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
-import { bodyOf, start, type Asked } from "./jobs";
+import { bodyOf, useStart, type Asked } from "./jobs";
 
 interface Sum {
   pipeline?: string; reason?: string; field?: string; schema?: string; other?: boolean; letters: number; first: string; last: string; example: string;
@@ -52,6 +52,7 @@ export function DeadLetters() {
 /** What a job is started with, looked at first. */
 function Look({ title, kind, of, close, children }: { title: string; kind: string; of: (form: Asked) => Asked; close: () => void; children: ComponentChildren }) {
   const [err, setErr] = useState<unknown>(null);
+  const start = useStart();
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     start(kind, of(bodyOf(event.currentTarget as HTMLFormElement))).catch(setErr);

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, watch, withQuery } from "../lib/api";
 import { isNumber, jsonText } from "../lib/json";
 import { List, type Column } from "../lib/list";
@@ -19,10 +19,16 @@ const mostJobs = 200;
 
 export const hasEnded = (job: Job): boolean => !/^(queued|running|canceling)$/.test(job.state);
 
-/** Starts long work, and shows it; the same request again starts it once. */
-export async function start(kind: string, asked: Asked): Promise<void> {
-  const job = await ask<Job>(`${path}/${kind}`, { method: "POST", body: asked, again: true, headers: { "Idempotency-Key": crypto.randomUUID() } });
-  go(withQuery("/jobs", [["job", job.id]]));
+/** Starts long work, and shows it. Until something changes in it, the same request starts it once, also if the answer to the first was lost. */
+export function useStart(): (kind: string, asked: Asked) => Promise<void> {
+  const last = useRef({ what: "", key: "" });
+  return async (kind, asked) => {
+    const what = JSON.stringify([kind, asked]);
+    if (last.current.what !== what) last.current = { what, key: crypto.randomUUID() };
+    const job = await ask<Job>(`${path}/${kind}`, { method: "POST", body: asked, again: true, headers: { "Idempotency-Key": last.current.key } });
+    last.current = { what: "", key: "" };
+    go(withQuery("/jobs", [["job", job.id]]));
+  };
 }
 
 /** The body of a form: what is empty is left out, numbers are numbers, and lists are lists. Row keys stay to the byte: they may begin and end with spaces. */
@@ -93,6 +99,7 @@ function OneJob({ id }: { id: string }) {
   const [now, setNow] = useState<Job | null>(null);
   const [err, setErr] = useState<unknown>(undefined);
   const [asking, setAsking] = useState<"cancel" | Next | null>(null);
+  const start = useStart();
   const ended = now !== null && hasEnded(now);
   useEffect(() => {
     const stop = new AbortController();
@@ -108,7 +115,8 @@ function OneJob({ id }: { id: string }) {
   }, [at, who]);
   const whole = useAnswer(ended ? (signal) => ask<Job>(at, { signal }) : null, [at, ended]);
   if (!now) return err === undefined ? <p role="status">{t("loading")}</p> : <Failure err={err} />;
-  const next = whole.answer ? nextOf(whole.answer, who !== "open" && who?.role === "admin") : [];
+  const admin = who !== "open" && who?.role === "admin";
+  const next = whole.answer ? nextOf(whole.answer, admin) : [];
   return <>
     <section class="sheet job" aria-labelledby="job-title">
       <div class="bar"><h2 id="job-title">{kindName(now.kind)}</h2><span role="status"><Badge state={now.state} /></span></div>
@@ -123,6 +131,7 @@ function OneJob({ id }: { id: string }) {
         {next.map((one) => <button key={one.name} type="button" class="danger" onClick={() => setAsking(one)}>{t(one.name)}</button>)}
       </div>
       {!ended && <p class="small">{t("jobGoesOn")}</p>}
+      {admin && whole.answer && purgeable(whole.answer) && !isFresh(whole.answer) && <p class="hint">{t("lookAgain")}</p>}
     </section>
     {whole.err !== undefined && <Failure err={whole.err} again={whole.again} />}
     {whole.answer && <Results of={whole.answer} />}
@@ -146,7 +155,8 @@ function nextOf(job: Job, admin: boolean): Next[] {
   switch (job.kind) {
     case "replay": return looked ? [{ name: "replayDo", sure: t("replaySure"), asked }] : [];
     case "dead-letter-replay": return looked ? [{ name: "replayDo", sure: t("letterReplaySure"), asked }] : [];
-    case "dead-letter-purge": return looked && admin && purged(job) > 0 ? [{ name: "letterPurgeDo", sure: t("letterPurgeSure"), asked }] : [];
+    case "dead-letter-purge": return admin && purgeable(job) && isFresh(job)
+      ? [{ name: "letterPurgeDo", sure: t("letterPurgeSure", { n: numberText(purged(job)) }), asked: { ...asked, shown: job.id } }] : [];
     case "region-split": return looked ? [{ name: "regionSplit", sure: t("regionSplitSure"), asked }] : [];
     case "region-move": return looked ? [{ name: "regionMove", sure: t("regionMoveSure"), asked }] : [];
     case "verify": {
@@ -154,7 +164,7 @@ function nextOf(job: Job, admin: boolean): Next[] {
       const extra = extraOf(job), report = job.results?.findLast((result) => result.what === "report")?.value;
       const next: Next[] = report?.["result"] === "equal" ? [] : [{ name: "repair", sure: t("repairSure"), asked: { ...asked, repair: true } }];
       if (admin && asked["full"] && !asked["sample"] && extra > 0) {
-        next.push({ name: "deleteExtra", sure: t("deleteExtraSure", { n: numberText(extra) }), asked: { ...asked, delete_extra: true } });
+        next.push({ name: "deleteExtra", sure: t("deleteExtraSure", { n: numberText(extra) }), asked: { ...asked, delete_extra: true, most_extra: extra } });
       }
       return next;
     }
@@ -162,7 +172,13 @@ function nextOf(job: Job, admin: boolean): Next[] {
   return [];
 }
 
-/** How many dead letters a look at a purge has found to delete. */
+/** A look at a purge that has found something to delete, and has shown all of it. */
+const purgeable = (job: Job): boolean => job.kind === "dead-letter-purge" && job.state === "done" && job.asked["dry_run"] === true && !job.results_cut && purged(job) > 0;
+
+/** Whether what a look has found can be deleted: the server refuses it later than that. */
+const isFresh = (job: Job): boolean => Date.now() - Date.parse(job.ended ?? "") < 3_600_000;
+
+/** How many records a look at a purge has found to delete. */
 function purged(job: Job): number {
   return (job.results ?? []).reduce((n, result) => n + (result.what === "topic" ? Number(result.value["records"]) || 0 : 0), 0);
 }

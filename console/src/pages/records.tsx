@@ -4,7 +4,7 @@ import { ask } from "../lib/api";
 import { usePlace } from "../lib/router";
 import { me, t, useStore } from "../lib/store";
 import { faultText, useAnswer, useTitle } from "../lib/ui";
-import { Recent, bodyOf, start, type Asked } from "./jobs";
+import { Recent, bodyOf, useStart, type Asked } from "./jobs";
 
 /** From a cell to the record that it comes from, and from a record to its rows and documents. */
 export function Records() {
@@ -48,6 +48,7 @@ export function Records() {
 function Form({ kind, button, more, children }: { kind: string; button: string; more: (body: Asked) => Asked; children: ComponentChildren }) {
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const start = useStart();
   return <form class="filters" onSubmit={(e) => {
     e.preventDefault();
     setBusy(true);

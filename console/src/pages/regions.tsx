@@ -7,7 +7,7 @@ import { go, usePlace } from "../lib/router";
 import { kindText, me, numberText, spanText, t, useStore, type Key } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
 import { Map, cellsOf, figure, knownOf, ofCalls, partFrom, type HeatMap, type Metric, type Spot } from "./heatmap";
-import { Sure, start } from "./jobs";
+import { Sure, useStart } from "./jobs";
 
 interface StoredTable { name: string; regions: number; servers: number; mb: number; detail?: string }
 interface Action { job: string; text: string; table: string; region: string; at?: string; to?: string }
@@ -126,6 +126,7 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
 }) {
   const who = useStore(me);
   const [doing, setDoing] = useState<Action | null>(null);
+  const start = useStart();
   const [turn, setTurn] = useState(0);
   const looking = useRef(false); // at a part of the map, which stays as it is
   const at = `${path}/tables/${encodeURIComponent(table)}`;

@@ -3,7 +3,7 @@ import { ask } from "../lib/api";
 import { drafted, dropDraft, useDraft } from "../lib/drafts";
 import { me, t, useStore } from "../lib/store";
 import { faultText, useAnswer, useTitle } from "../lib/ui";
-import { Recent, bodyOf, start, type Asked } from "./jobs";
+import { Recent, bodyOf, useStart, type Asked } from "./jobs";
 
 /** The pipelines to choose from; and, of those that have both, which half. */
 function Which({ form, all }: { form: string; all?: boolean }) {
@@ -18,9 +18,10 @@ function Which({ form, all }: { form: string; all?: boolean }) {
 }
 
 /** Sends a form's body as a job, as it is or with what a button adds; what is refused is said in place, and nothing of the form is lost. */
-function useStart(kind: string): { err: unknown; busy: boolean; send: (event: SubmitEvent, more: (by: HTMLElement | null) => Asked) => void } {
+function useSend(kind: string): { err: unknown; busy: boolean; send: (event: SubmitEvent, more: (by: HTMLElement | null) => Asked) => void } {
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const start = useStart();
   const send = (event: SubmitEvent, more: (by: HTMLElement | null) => Asked): void => {
     event.preventDefault();
     setBusy(true);
@@ -38,7 +39,7 @@ function AsConfigured() {
 export function Replay() {
   useTitle(t("replay"));
   const who = useStore(me);
-  const { err, busy, send } = useStart("replay");
+  const { err, busy, send } = useSend("replay");
   const form = useDraft("replay");
   if (who === "open") return <><h1>{t("replay")}</h1><p>{t("noJobs")}</p></>;
   return <>
@@ -70,7 +71,7 @@ export function Replay() {
 export function Verify() {
   useTitle(t("verify"));
   const who = useStore(me);
-  const { err, busy, send } = useStart("verify");
+  const { err, busy, send } = useSend("verify");
   const form = useDraft("verify");
   if (who === "open") return <><h1>{t("verify")}</h1><p>{t("noJobs")}</p></>;
   return <>
