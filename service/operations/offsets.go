@@ -113,7 +113,8 @@ func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (clie
 	return o.setAll(ctx, groups, moves, out)
 }
 
-func (o *Operations) setAll(ctx context.Context, groups []*brokers.Group, moves [][]offsets.Move, out client.OffsetMoves) (client.OffsetMoves, error) {
+func (o *Operations) setAll(ctx context.Context, groups []*brokers.Group, moves [][]offsets.Move,
+	out client.OffsetMoves) (client.OffsetMoves, error) {
 	_, err := brokers.SetAll(ctx, o.brokers, groups, moves)
 	o.forgetGroups()
 	out.Done = err == nil
