@@ -84,7 +84,34 @@ func Check(ctx context.Context, cfg *config.Config, file string, servers Servers
 			return nil, err
 		}
 	}
+	if len(cfg.Pipelines) > 0 {
+		message, fix, err := ControlForgets(ctx, cfg, servers.Topics)
+		if err != nil && !errors.Is(err, ingest.ErrDenied) { // without the right to ask, there may be nothing wrong
+			return nil, err
+		}
+		if message != "" {
+			c.say(config.Error, codeDiffers, "kafka.control_topic", message, fix)
+		}
+	}
 	return c.found, nil
+}
+
+// ControlForgets returns what is wrong with a control topic that deletes old records, and the fix; empty if there is nothing wrong, or no
+// such topic yet.
+func ControlForgets(ctx context.Context, cfg *config.Config, topics Topics) (message, fix string, err error) {
+	const name = "cleanup.policy"
+	topic := cfg.Kafka.Control()
+	settings, err := topics.Settings(ctx, topic, name)
+	if errors.Is(err, ingest.ErrNoTopic) {
+		return "", "", nil
+	}
+	policy := settings[name]
+	if err != nil || !strings.Contains(policy, "delete") {
+		return "", "", err
+	}
+	return fmt.Sprintf("topic %s has %s=%s, so the brokers delete pauses, limits and the offsets at which reloaded filters begin",
+			topic, name, policy),
+		"set cleanup.policy=compact for the topic", nil
 }
 
 // checker collects the differences on the servers.

@@ -196,6 +196,35 @@ func TestCreateLeavesTablesThatExist(t *testing.T) {
 	}
 }
 
+// TestControlTopicThatForgetsIsReported checks that check reports a control topic whose records the brokers delete, and only such a topic.
+func TestControlTopicThatForgetsIsReported(t *testing.T) {
+	cfg := load(t, twoTables)
+	denied := fmt.Errorf("topic: %w", ingest.ErrDenied)
+	for _, c := range []struct {
+		policy string
+		err    error
+		wrong  bool
+		fails  error
+	}{
+		{"compact", nil, false, nil}, {"delete", nil, true, nil}, {"compact,delete", nil, true, nil},
+		{"", ingest.ErrNoTopic, false, nil}, {"", denied, false, denied},
+	} {
+		message, fix, err := ControlForgets(t.Context(), cfg, &topics{settings: map[string]string{"cleanup.policy": c.policy}, err: c.err})
+		if (message != "") != c.wrong || c.wrong && !strings.Contains(message, cfg.Kafka.Control()+" has") || (fix != "") != c.wrong ||
+			!errors.Is(err, c.fails) || (err == nil) != (c.fails == nil) {
+			t.Errorf("with %q: %q, %q, %v", c.policy, message, fix, err)
+		}
+	}
+	servers := Servers{Stores: Stores{Cluster: oldCluster(), Search: &engine{}},
+		Topics: &topics{settings: map[string]string{"cleanup.policy": "delete"}}}
+	found, err := Check(t.Context(), cfg, "brine.yaml", servers)
+	if err != nil || !slices.ContainsFunc(found, func(p config.Problem) bool {
+		return p.Setting == "kafka.control_topic" && p.Severity == config.Error
+	}) {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
 func TestPlanOfASearchEngineThatDoesNotAnswerOrRefuses(t *testing.T) {
 	cfg := load(t, twoTables)
 	for _, c := range []struct {

@@ -31,7 +31,7 @@ type Half struct {
 	loop     *ingest.Loop    // nil unless the service is opened ToRun
 	docs     *indexer.Writer // nil for rows
 	ties     *tieWarnings    // nil for documents
-	opened   time.Time       // when its loop was made
+	opened   time.Time       // when what it makes of records was configured: at the start, or by the last reload that changed that
 	reads    reload.Reader
 	onward   *onward // of the last reload that changed what the half makes of records; nil: none did in this process
 	order    order
@@ -70,7 +70,7 @@ func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
 // inherit takes over the counts of the half that h replaces, which has stopped, and how it was reloaded.
 func (h *Half) inherit(from *Half) {
 	if h.onward == nil { // it makes of records what from made of them
-		h.reads, h.onward = from.reads, from.onward
+		h.reads, h.onward, h.opened = from.reads, from.onward, from.opened
 	}
 	h.settled.Store(from.settled.Load())
 	h.batches.Store(from.batches.Load())

@@ -125,3 +125,17 @@ pipelines: { p: { topic: t, fields: { id: text }, rows: [ { table: t, set: { "e:
 		})
 	}
 }
+
+// TestReloadWithTheSameFilterIsNoNewerConfiguration checks that a half which a reload changed without changing what it makes of records
+// still waits where a member with a newer filter has read.
+func TestReloadWithTheSameFilterIsNoNewerConfiguration(t *testing.T) {
+	before, after := &Half{opened: time.Unix(10, 0)}, &Half{opened: time.Unix(30, 0)}
+	after.inherit(before)
+	if !after.opened.Equal(before.opened) {
+		t.Errorf("it counts as configured at %v", after.opened)
+	}
+	changed := &Half{opened: time.Unix(30, 0), onward: &onward{}}
+	if changed.inherit(before); changed.opened.Equal(before.opened) {
+		t.Error("one with another filter does not count as newer")
+	}
+}

@@ -238,6 +238,9 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.admin.Run(adminCtx) })
 	g.Go(func() error {
+		if message, fix, err := schema.ControlForgets(adminCtx, s.Config(), s.topics); err == nil && message != "" {
+			s.log.Error("the control topic forgets", "problem", message, "fix", fix)
+		}
 		s.followControl(adminCtx)
 		return nil
 	})
