@@ -274,8 +274,8 @@ type place struct {
 }
 
 // sweep returns commands that are not known to be published and were accepted before a time, at most limit after a place, and the place
-// after which there may be more; a zero place if there are none. From then on, any process that finds commands publishes them, so that nobody
-// can be certain any more that one is not published.
+// after which there may be more; a zero place if there are none. From then on, any process that finds commands publishes them, so that
+// nobody can be certain any more that one is not published.
 func (o *Outbox) sweep(ctx context.Context, before int64, after place, limit int) ([]Entry, place, error) {
 	err := o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE commands SET swept = 1 WHERE state = ? AND swept = 0 AND created < ?", Accepted, before)
@@ -314,8 +314,8 @@ func (o *Outbox) list(ctx context.Context, s State, before int64, after place, l
 	return out, place{last.Created, last.ID}, rows.Err()
 }
 
-// Publish stores where commands were published: their Part and Offset. Only the first call per command counts. It returns those that are not
-// in the outbox.
+// Publish stores where commands were published: their Part and Offset. Only the first call per command counts. It returns those that are
+// not in the outbox.
 func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) (missing []*Entry, err error) {
 	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		missing = nil // of an attempt that was rolled back

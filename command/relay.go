@@ -161,8 +161,8 @@ func (r *relay) sweep(ctx context.Context, before int64) {
 	r.warn(ctx, r.opts.Outbox.Forget(ctx, r.now()-r.opts.Keep.Milliseconds()), "cannot delete old commands")
 }
 
-// sweepPublished looks at the next commands whose result is unknown, instead of those before. Their number is bounded, because each is looked
-// at with every tick.
+// sweepPublished looks at the next commands whose result is unknown, instead of those before. Their number is bounded, because each is
+// looked at with every tick.
 func (r *relay) sweepPublished(ctx context.Context) {
 	found, next, err := r.opts.Outbox.published(ctx, r.openAt, sweeps)
 	if err != nil {
