@@ -314,6 +314,12 @@ func (o *Outbox) list(ctx context.Context, s State, before int64, after place, l
 	return out, place{last.Created, last.ID}, rows.Err()
 }
 
+// Pending returns how many commands have no outcome yet.
+func (o *Outbox) Pending(ctx context.Context) (n int, err error) {
+	err = o.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM commands WHERE state IN (?, ?)", Accepted, Published).Scan(&n)
+	return n, err
+}
+
 // Publish stores where commands were published: their Part and Offset. Only the first call per command counts. It returns those that are
 // not in the outbox.
 func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) (missing []*Entry, err error) {

@@ -395,17 +395,15 @@ func (s *centre) settle() {
 	if err := s.service.UntilEnd(s.t.Context(), lookUps); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, state := range []command.State{command.Accepted, command.Published} {
-		for {
-			left, err := s.box.In(s.t.Context(), state, 1)
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			if len(left) == 0 {
-				break
-			}
-			wait(s.t.Context(), 50*time.Millisecond)
+	for {
+		left, err := s.box.Pending(s.t.Context())
+		if err != nil {
+			s.t.Fatal(err)
 		}
+		if left == 0 {
+			break
+		}
+		wait(s.t.Context(), 50*time.Millisecond)
 	}
 	if err := s.service.Engine().Refresh(s.t.Context(), s.index); err != nil {
 		s.t.Fatal(err)
