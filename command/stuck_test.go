@@ -90,7 +90,7 @@ func (h *hindered) Publish(ctx context.Context, topic string, part int, records 
 // add stores a command in a partition, as a process that has ended left it.
 func (h *hindered) add(id string, part int) command.Entry {
 	h.t.Helper()
-	row := h.world.row(h.t, id, "u", 5)
+	row := h.row(h.t, id, "u", 5)
 	e := command.Entry{ID: id, Account: "1", Key: id, Table: h.machine.Table.Name, Row: row, Expected: 7, Topic: h.machine.Topic, Part: part,
 		Created: time.Now().UnixMilli(), Change: command.Change{At: 8, State: "received", Key: []byte(id),
 			Value: fmt.Appendf(nil, `{"order":%q,"user":"u","created":5,"at":8,"status":"received"}`, id)}}

@@ -1,6 +1,6 @@
 // Package former knows how halves of pipelines were configured before they were reloaded: from which offset on another filter, say, decides
-// what becomes of records, and which one did before. Reloads record this in the control topic (Configuration). Code that reads records again
-// asks for it (Read, Notes.Of).
+// what becomes of records, and which one did before. Reloads record this in the control topic (Configuration). Code that reads records
+// again asks for it (Read, Notes.Of).
 //
 // The invariants:
 //   - An answer is what was in force, or unknown: an earlier configuration that is loaded counts only if it still means what it

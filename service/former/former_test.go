@@ -142,7 +142,7 @@ func TestRowsKnowTheirFilterWhenOnlyDocumentsChanged(t *testing.T) {
 			t.Fatalf("named as before: %v: %d offsets of rows are unknown, %+v", old, rows.Unknown(0, 0, 5000), rows.Ends())
 		}
 		for offset, when := range map[int64]string{5: "", 1500: "n > 1", 2500: "n > 1"} {
-			if _, half, known := rows.As(0, offset); !known || half == nil || string(half.Pipeline.When) != when {
+			if _, half, known := rows.As(0, offset); !known || half == nil || half.Pipeline.When != when {
 				t.Errorf("named as before: %v: offset %d is read as %+v", old, offset, half)
 			}
 		}
