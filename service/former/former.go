@@ -226,11 +226,13 @@ func (n *Notes) Renamed(into map[string]string) {
 	if n == nil || len(into) == 0 {
 		return
 	}
-	renamed := map[*config.Config]bool{}
+	all := map[*config.Config]bool{} // loaded before any is renamed: a renamed one is known by none of its names
 	for name := range n.kept {
-		if cfg := n.load(name, n.kept[name].Pipeline); cfg != nil && !renamed[cfg] {
-			cfg.Rename(into)
-			renamed[cfg] = true
+		if cfg := n.load(name, n.kept[name].Pipeline); cfg != nil {
+			all[cfg] = true
 		}
+	}
+	for cfg := range all {
+		cfg.Rename(into)
 	}
 }
