@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -49,8 +50,8 @@ type Cluster struct {
 	timeout   time.Duration
 	transport *kafka.Transport
 	client    *kafka.Client
-	topicIDs  bool  // these brokers have topic ids
-	consumers int16 // version of the consumer protocol's heartbeats that we share with these brokers, or noConsumers
+	topicIDs  atomic.Bool  // these brokers have topic ids
+	consumers atomic.Int32 // version of the consumer protocol's heartbeats that we share with these brokers, or noConsumers
 
 	mu       sync.Mutex
 	conns    map[*trackedConn]struct{}

@@ -93,10 +93,11 @@ type Consumer struct {
 // Consumer returns a consumer that has not joined yet. It returns ErrNoConsumers if the brokers, as LearnVersions found them, do not speak
 // the protocol.
 func (c *Cluster) Consumer(m Membership) (*Consumer, error) {
-	if c.consumers == noConsumers {
+	version := int16(c.consumers.Load())
+	if version == noConsumers {
 		return nil, ErrNoConsumers
 	}
-	k := &Consumer{Membership: m, cluster: c, version: c.consumers, at: coordinator{Cluster: c, group: m.Group},
+	k := &Consumer{Membership: m, cluster: c, version: version, at: coordinator{Cluster: c, group: m.Group},
 		commits: coordinator{Cluster: c, group: m.Group}, moved: make(chan struct{}), look: make(chan struct{}, 1),
 		seen: make(chan map[string]Topic), nudges: make(chan struct{}, 1), asking: make(chan struct{}, 1)}
 	switch {

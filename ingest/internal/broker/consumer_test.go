@@ -9,7 +9,9 @@ import (
 
 // A member that is stopped while it joins ends at once, even if its watcher waits for brokers that do not return the topics.
 func TestStopDoesNotWaitForTheWatchersQuestion(t *testing.T) {
-	m, err := (&Cluster{consumers: consumerVersion}).Consumer(Membership{})
+	c := new(Cluster)
+	c.consumers.Store(consumerVersion)
+	m, err := c.Consumer(Membership{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ type described struct {
 
 // describe asks any broker for the metadata of topics; nil means all.
 func (c *Cluster) describe(ctx context.Context, names []string) (map[string]described, error) {
-	if !c.topicIDs {
+	if !c.topicIDs.Load() {
 		m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
 		if err != nil {
 			return nil, c.unreachable(err)
@@ -166,9 +166,14 @@ func (c *Cluster) identify(ctx context.Context, names []string) (map[string]desc
 	return m.(*topicAnswer).topics, nil
 }
 
-// LearnVersions finds out whether the brokers have topic ids and the consumer protocol. Before that, a Topic has no id.
-func (c *Cluster) LearnVersions(ctx context.Context) (err error) {
-	c.topicIDs, c.consumers, err = c.versions(ctx)
+// LearnVersions finds out whether the brokers have topic ids and the consumer protocol. Before that, a Topic has no id. Any goroutine may
+// call it again; an error changes nothing.
+func (c *Cluster) LearnVersions(ctx context.Context) error {
+	topicIDs, consumers, err := c.versions(ctx)
+	if err == nil {
+		c.topicIDs.Store(topicIDs)
+		c.consumers.Store(int32(consumers))
+	}
 	return err
 }
 
