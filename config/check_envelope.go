@@ -154,7 +154,7 @@ func (p *Pipeline) sourcesOf(name string) (paths []string) {
 func (p *Pipeline) source(f *Field) string {
 	path := strings.Join(f.path(), ".")
 	own, found := strings.CutPrefix(strings.TrimPrefix(path, "$header."), "__")
-	if !p.Envelope.Unwrapped || !found {
+	if !p.unwrapped() || !found {
 		return path
 	}
 	if of, found := strings.CutPrefix(own, "source_"); found {

@@ -54,13 +54,13 @@ func (b *Builder) all(rec *Record, batch *Batch) *Error {
 	if err := b.begin(); err != nil {
 		return err
 	}
-	switch imaged := b.decoder.images.before != nil || b.decoder.envelope != nil; {
-	case rec.Value == nil && b.decoder.schema.Envelope.bare():
-		if err := b.decoder.envelope.noValue(b); err != nil {
+	switch d := b.decoder; {
+	case rec.Value == nil && d.envelope != nil:
+		if err := d.envelope.noValue(b); err != nil {
 			return err
 		}
 		return b.finish()
-	case imaged && rec.Value == nil:
+	case rec.Value == nil && d.images.before != nil:
 		n := len(b.decoder.schema.Fields)
 		batch.Events = append(batch.Events,
 			Event{Record: rec, Values: b.values[:n:n], Version: max(0, rec.Timestamp), LeftOut: Tombstone})

@@ -262,7 +262,7 @@ func (e *envelope) passedOn(b *Builder) (why LeftOut) {
 }
 
 // noValue handles a record without a value. Debezium writes one after each change that is a delete, and in place of it for rows without
-// their envelope, unless its ExtractNewRecordState is told to mark rows that are deleted.
+// their envelope, unless its ExtractNewRecordState marks rows that are deleted.
 func (e *envelope) noValue(b *Builder) *Error {
 	switch {
 	case b.decoder.schema.Tombstones:

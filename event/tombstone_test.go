@@ -206,7 +206,7 @@ func TestEmptyValueIsNotATombstone(t *testing.T) {
 	}
 }
 
-// TestTombstonesOfUnwrappedRows: ExtractNewRecordState writes a delete as a record without a value, unless it is told to mark deleted rows.
+// TestTombstonesOfUnwrappedRows: ExtractNewRecordState writes a delete as a record without a value, unless it marks deleted rows.
 // Kafka Connect may then write null within its schema, or as a text.
 func TestTombstonesOfUnwrappedRows(t *testing.T) {
 	schema := func(change func(*event.Schema, *event.Envelope)) event.Schema {

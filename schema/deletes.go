@@ -153,24 +153,24 @@ func retentionOf(ctx context.Context, topics Topics, topic string) (retention, e
 	return k, nil
 }
 
-// Retention is when a topic deletes records.
-type Retention struct {
+// Expiry is when a topic deletes records.
+type Expiry struct {
 	Time   time.Duration // the minimum age, by their timestamps; 0: it deletes none for their age
 	BySize bool          // it also deletes the oldest, however young they are
 }
 
-// RetentionOf returns when a topic deletes records.
-func RetentionOf(ctx context.Context, topics Topics, topic string) (r Retention, err error) {
+// ExpiryOf returns when a topic deletes records.
+func ExpiryOf(ctx context.Context, topics Topics, topic string) (x Expiry, err error) {
 	values, err := topics.Settings(ctx, topic, "retention.ms", "retention.bytes", "cleanup.policy")
 	if err != nil || !strings.Contains(values["cleanup.policy"], "delete") {
-		return r, err
+		return x, err
 	}
 	if long := milliseconds(values["retention.ms"]); long != noEnd {
-		r.Time = long
+		x.Time = long
 	}
 	bytes, err := strconv.ParseInt(values["retention.bytes"], 10, 64)
-	r.BySize = err == nil && bytes >= 0
-	return r, nil
+	x.BySize = err == nil && bytes >= 0
+	return x, nil
 }
 
 // milliseconds parses a duration in a topic's settings; −1, or none, means forever.

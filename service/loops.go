@@ -118,6 +118,8 @@ func (s *Service) markOf(ctx context.Context, h *Half, at reload.Offset, was rel
 	m control.Mark, kept control.Configuration, err error,
 ) {
 	switch o := h.onward; {
+	case o == nil && was.Last() == "": // nobody has read it, or nobody noted who: the topic is not read once for each partition to find that
+		return m, kept, nil
 	case o == nil:
 		if was.Before == "" {
 			_, all, err := s.marks.Marks(ctx)

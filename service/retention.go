@@ -54,7 +54,7 @@ func (s *Service) askRetention(ctx context.Context, topic string) {
 	ctx, cancel := context.WithTimeout(ctx, keptLook)
 	defer cancel()
 	now := keptFor{asked: time.Now()}
-	of, err := schema.RetentionOf(ctx, s.topics, topic)
+	of, err := schema.ExpiryOf(ctx, s.topics, topic)
 	switch {
 	case err != nil && !known:
 		s.log.Warn("retention of topic unknown; cannot say whether it deletes unread records", "topic", topic,

@@ -238,10 +238,13 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.admin.Run(adminCtx) })
 	g.Go(func() error {
+		s.followControl(adminCtx)
+		return nil
+	})
+	g.Go(func() error { // beside followControl: nothing runs until that has read the topic
 		if message, fix, err := schema.ControlForgets(adminCtx, s.Config(), s.topics); err == nil && message != "" {
 			s.log.Error("the control topic forgets", "problem", message, "fix", fix)
 		}
-		s.followControl(adminCtx)
 		return nil
 	})
 	g.Go(func() error {

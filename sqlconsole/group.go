@@ -57,6 +57,7 @@ func newGroups(p *Plan) *groups {
 	g := &groups{plan: p, all: map[string]*group{}, values: make([]event.Value, len(p.columns))}
 	if p.group == nil {
 		g.begin(keyOf(event.Value{}), event.Value{}) // all rows are a group, even if there are none
+		g.held = g.size(event.Value{})
 	}
 	return g
 }
@@ -73,12 +74,11 @@ func keyOf(v event.Value) string {
 	return string(event.AppendValue([]byte{byte(v.Type)}, v))
 }
 
-// begin adds a group without rows.
+// begin adds a group without rows. The caller counts its size.
 func (g *groups) begin(key string, v event.Value) *group {
 	one := &group{value: owned(v), folds: make([]fold, len(g.plan.columns))}
 	g.all[key] = one
 	g.order = append(g.order, one)
-	g.held += g.size(v)
 	return one
 }
 
@@ -131,7 +131,6 @@ func (g *groups) add(row *query.Selected, limit int64) (fits bool) {
 	}
 	if into == nil {
 		into = g.begin(key, v)
-		grows -= g.size(v)
 	}
 	g.held += grows
 	g.added++

@@ -44,18 +44,8 @@ func TestKeysAllocateNothing(t *testing.T) {
 			Headers: []event.Header{{Key: "__key_schema_id", Value: []byte{0, 0, 0, 0, 1, 2, 2}}}},
 	} {
 		format := Registered(registry.Confluent, pair{})
-		d, batch := event.NewDecoder(event.Schema{Fields: fields, Version: -1, Format: format, KeyFormat: format}), new(event.Batch)
-		n := testing.AllocsPerRun(100, func() {
-			d.Reset(batch)
-			for range 10 {
-				if err := d.Resolve(context.Background(), rec); err != nil {
-					t.Fatal(err)
-				}
-				if err := d.Decode(rec, batch); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
+		batch := new(event.Batch)
+		n := allocsForTen(t, event.Schema{Fields: fields, Version: -1, Format: format, KeyFormat: format}, rec, batch)
 		if v := batch.Events[0].Values; v[0].Int() != 7 || string(v[1].Text()) != "Oslo" || string(v[2].Text()) != "ab" {
 			t.Errorf("%s: %s %s %s", name, show(v[0]), show(v[1]), show(v[2]))
 		}

@@ -157,12 +157,14 @@ func (o *Operations) setShown(ctx context.Context, to client.SetOffsets) (client
 			return out, misused("moves: %s, topic %s, partition %d is there twice", m.Pipeline, m.Topic, m.Partition)
 		}
 		asked[g][m.Partition] = m.Then
-		now, committed := g.Next(m.Partition)
-		if committed && now == m.Then || committed == (m.Now != nil) && (!committed || now == *m.Now) {
-			continue
+		var now *int64
+		if next, committed := g.Next(m.Partition); committed {
+			now = &next
 		}
-		differ = append(differ, fmt.Sprintf("%s, topic %s, partition %d: %s was committed, and now %s is", m.Pipeline, m.Topic, m.Partition,
-			offsetText(m.Now), offsetText(committedIn(g, m.Partition))))
+		if was, is := offsetText(m.Now), offsetText(now); is != was && is != offsetText(&m.Then) {
+			differ = append(differ, fmt.Sprintf("%s, topic %s, partition %d: %s was committed, and now %s is", m.Pipeline, m.Topic, m.Partition,
+				was, is))
+		}
 	}
 	if len(differ) > 0 {
 		return out, fault.New(fault.Failed, fmt.Errorf("the offsets are not what was shown; nothing was changed: %s", strings.Join(differ, "; ")),
@@ -183,13 +185,6 @@ func (o *Operations) setShown(ctx context.Context, to client.SetOffsets) (client
 		return out, err
 	}
 	return o.setAll(ctx, groups, moves, out)
-}
-
-func committedIn(g *brokers.Group, partition int) *int64 {
-	if offset, ok := g.Committed[partition]; ok {
-		return &offset
-	}
-	return nil
 }
 
 func offsetText(offset *int64) string {
