@@ -99,7 +99,7 @@ func TestStore(t *testing.T) {
 
 var onBoth = map[string]func(*testing.T, *Store, *testenv.Clock){
 	"accounts": testAccounts, "sign in": testSignIn, "pauses": testPauses, "pauses at once": testPausesAtOnce, "sessions": testSessions,
-	"tokens": testTokens, "audit": testAudit, "imported": testImported, "own password": testOwnPassword, "roles": testRolesFollow, "last administrator": testLastAdministrator,
+	"tokens": testTokens, "audit": testAudit, "imported": testImported, "import": testImportAll, "import in groups": testImportGroups, "own password": testOwnPassword, "roles": testRolesFollow, "last administrator": testLastAdministrator,
 }
 
 func testAccounts(t *testing.T, s *Store, _ *testenv.Clock) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
@@ -43,8 +44,8 @@ type folder struct {
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
-// openFolder opens the database of a folder, and creates the folder if there is none.
-func openFolder(ctx context.Context, dir string) (_ *folder, db *sql.DB, err error) {
+// openFolder opens the database of a folder, and creates the folder if there is none; waits is as for lockFolder.
+func openFolder(ctx context.Context, dir string, waits func(time.Duration)) (_ *folder, db *sql.DB, err error) {
 	if dir == "" {
 		return nil, nil, errors.New("embedded: names no folder; write embedded:./data/accounts")
 	}
@@ -52,7 +53,7 @@ func openFolder(ctx context.Context, dir string) (_ *folder, db *sql.DB, err err
 		return nil, nil, err
 	}
 	f := &folder{dir: dir}
-	unlock, err := lockFolder(ctx, f.path(lockFile))
+	unlock, err := lockFolder(ctx, f.path(lockFile), waits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,7 +189,7 @@ func (f *folder) close(db *sql.DB) (err error) {
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	unlock, err := lockFolder(ctx, f.path(lockFile))
+	unlock, err := lockFolder(ctx, f.path(lockFile), nil)
 	if err != nil { // the next process that opens it reads all of it
 		return db.Close()
 	}

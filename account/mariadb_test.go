@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,18 +28,11 @@ func TestMariaDB(t *testing.T) {
 	}
 	t.Run("opened at once", func(t *testing.T) {
 		root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
-		var g sync.WaitGroup
-		for range 6 {
-			g.Go(func() {
-				s, err := Open(t.Context(), Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				s.Close()
-			})
-		}
-		g.Wait()
+		testMigrators(t, server)
+	})
+	t.Run("locked for long", func(t *testing.T) {
+		root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
+		testLockedForLong(t, server)
 	})
 	t.Run("upgrades", func(t *testing.T) {
 		testenv.Upgrades(t, migrations, "mysql", "accounts_versions", func(t *testing.T) testenv.Database {

@@ -40,8 +40,8 @@ type Options struct {
 	Password func() string      // of MySQL, called for each connection; nil: none
 	TLS      func() *tls.Config // of MySQL, called for each connection; nil: not encrypted
 
-	SessionIdle time.Duration // a session ends after so long without use; 30 min
-	SessionMax  time.Duration // any session ends after so long; 12 h
+	SessionIdle time.Duration // a session that is unused for this long ends; 30 min
+	SessionMax  time.Duration // longest life of a session; 12 h
 
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: slog's default
@@ -86,7 +86,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	var err error
 	if dir, embedded := strings.CutPrefix(opts.Connect, "embedded:"); embedded {
 		s.dialect, s.writer = SQLite, make(chan struct{}, 1)
-		s.folder, s.db, err = openFolder(ctx, dir)
+		s.folder, s.db, err = openFolder(ctx, dir, s.waits)
 	} else {
 		s.dialect = MySQL
 		s.db, err = openMySQL(&opts)
@@ -205,27 +205,56 @@ func (s *Store) Migrate(ctx context.Context, files fs.FS, versions string) error
 	return err
 }
 
+// The lock of the tables, if another process has it.
+const (
+	lockTry  = 3 * time.Second // wait per question to the database: less than its timeout, and messages are as far apart
+	lockWait = time.Minute     // longest wait for the lock of a database
+)
+
+// lockName is an expression for the name of a database's lock. Names hold for the whole server, and have at most 64 characters.
+const lockName = "CONCAT('brine_', SHA2(DATABASE(), 224))"
+
 // lock keeps other processes from migrating.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	if s.dialect == SQLite {
-		return lockFolder(ctx, s.folder.path(lockFile))
+		return lockFolder(ctx, s.folder.path(lockFile), s.waits)
 	}
 	c, err := s.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var got sql.NullInt64
-	err = c.QueryRowContext(ctx, "SELECT GET_LOCK('brine_migrations', 60)").Scan(&got)
-	if err == nil && got.Int64 != 1 {
-		err = errors.New("another process has been changing its tables for a minute")
-	}
-	if err != nil {
+	if err := s.lockTables(ctx, c, lockWait); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return func() {
-		_, _ = c.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK('brine_migrations')") // else it is released with the connection
-		_ = c.Close()                                                                           // the pool opens another
+		_, _ = c.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK("+lockName+")") // else it is released with the connection
+		_ = c.Close()                                                                     // the pool opens another
 	}, nil
+}
+
+// lockTables takes the lock of MySQL for a connection. It waits for about most.
+func (s *Store) lockTables(ctx context.Context, c *sql.Conn, most time.Duration) error {
+	try := 0 * time.Second
+	for began := time.Now(); ; try = lockTry {
+		var got, holder sql.NullInt64
+		err := c.QueryRowContext(ctx, "SELECT GET_LOCK("+lockName+", ?), IS_USED_LOCK("+lockName+")", int(try.Seconds())).Scan(&got, &holder)
+		waited := time.Since(began).Round(time.Second)
+		switch {
+		case err != nil:
+			return err
+		case got.Int64 == 1:
+			return nil
+		case waited >= most:
+			return fmt.Errorf("another process has been changing the tables for %v: wait until it has started, or end it; "+
+				"SHOW PROCESSLIST has it as connection %d", waited, holder.Int64)
+		}
+		s.waits(waited)
+	}
+}
+
+// waits says that another process has the lock of the tables.
+func (s *Store) waits(waited time.Duration) {
+	s.opts.Log.Info("waiting for another process that is changing the tables of accounts.connect", "waited", waited)
 }
 
 // ms returns a time as it is stored.

@@ -35,7 +35,7 @@ func Repair(ctx context.Context, dir, aside string) (*Damaged, error) {
 			return nil, fmt.Errorf("%s: %w", dir, ErrInUse)
 		}
 	}
-	f, db, err := openFolder(ctx, dir)
+	f, db, err := openFolder(ctx, dir, nil)
 	if err == nil {
 		return nil, f.close(db)
 	}

@@ -23,7 +23,7 @@ func bare(t *testing.T, o Options) *Store {
 	s, err := &Store{opts: o, dialect: MySQL}, error(nil)
 	if dir, embedded := strings.CutPrefix(o.Connect, "embedded:"); embedded {
 		s.dialect = SQLite
-		s.folder, s.db, err = openFolder(t.Context(), dir)
+		s.folder, s.db, err = openFolder(t.Context(), dir, nil)
 	} else {
 		s.db, err = openMySQL(&o)
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -36,6 +37,21 @@ type Record struct {
 	Command    string // the command's id, for the header Header
 }
 
+// Topics reads topics, to find out whether commands were published.
+type Topics interface {
+	// Since returns the offsets of a partition at which records of a time or later may be: from from up to, but not including, to. whole
+	// reports whether no such record has left the topic.
+	Since(ctx context.Context, topic string, partition int, at time.Time) (from, to int64, whole bool, err error)
+	// Records yields the records from from up to, but not including, to.
+	Records(ctx context.Context, topic string, partition int, from, to int64) iter.Seq2[Seen, error]
+}
+
+// Seen is a record in a topic.
+type Seen struct {
+	Offset  int64
+	Command string // the id in its header Header; empty: it has none
+}
+
 // Header is the name of the header that marks records as commands, and holds the command's id.
 const Header = "brine-command"
 
@@ -48,15 +64,33 @@ type Options struct {
 	Outbox    *Outbox
 	Rows      query.Client
 	Publisher Publisher
+	Topics    Topics // nil: a command that was refused, and may have been published before, stays accepted
 	// Settled returns the offset of a partition below which the pipeline has settled everything in the row store.
 	Settled func(ctx context.Context, pipeline, topic string, partition int) (int64, error)
+
+	// Late is called before a command is stored as applied that had ended without an effect; Detail says as what. On an error, it is tried
+	// again later. nil: nothing
+	Late func(ctx context.Context, e *Entry) error
 
 	PublishWithin time.Duration // longest wait of an answer for its command to be published; 1 s
 	Wait          time.Duration // longest wait of a read for what it wants to see; 2 s
 	Keep          time.Duration // how long commands are kept after they end; 7 d
 
-	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: slog's default
+	Hooks Hooks
+	Now   func() time.Time // nil: time.Now
+	Log   *slog.Logger     // nil: slog's default
+}
+
+// Hooks report what a desk does.
+type Hooks struct {
+	Swept func(SweptInfo) // the outbox was looked through for commands that are not published, as every 5 s
+}
+
+// SweptInfo is how many commands are not known to be published.
+type SweptInfo struct {
+	Accepted  int           // all of them
+	Withdrawn int           // of these, those that the brokers refuse, and that are looked for in their topic
+	Oldest    time.Duration // since the first of them was accepted; 0: there are none
 }
 
 // EnsureDefaults sets unset options to their defaults.
@@ -69,6 +103,12 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
+	}
+	if o.Late == nil {
+		o.Late = func(context.Context, *Entry) error { return nil }
+	}
+	if o.Hooks.Swept == nil {
+		o.Hooks.Swept = func(SweptInfo) {}
 	}
 }
 
@@ -363,8 +403,11 @@ func (d *Desk) Get(ctx context.Context, account, table, id string) (Entry, error
 	if !ok || e.Account != account || e.Table != table {
 		return e, refuse(NotFound, "there is no such command")
 	}
-	if e.State == Published {
+	switch {
+	case e.State == Published:
 		err = d.relay.settle(ctx, []*Entry{&e})
+	case e.State.freed():
+		err = d.relay.settleLate(ctx, []*Entry{&e})
 	}
 	return e, err
 }

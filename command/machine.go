@@ -15,10 +15,12 @@ type Machine struct {
 	Pipeline string // pipeline that applies the changes
 	Table    query.Table
 
-	Topic       string // topic to which changes are published
-	Elsewhere   bool   // the pipeline does not read Topic: its reader answers with changes of its own
-	Partitioner Partitioner
-	RecordKey   string // field whose value is the key of records
+	Topic     string // topic to which changes are published
+	Elsewhere bool   // the pipeline does not read Topic: its reader answers with changes of its own
+	// AnswerWithin is how long a published command holds its place if Elsewhere and the row does not change; 0: for ever.
+	AnswerWithin time.Duration
+	Partitioner  Partitioner
+	RecordKey    string // field whose value is the key of records
 
 	State   string   // field of the state
 	Version string   // field of a change's version, a time

@@ -21,18 +21,14 @@ import (
 var next = map[string]string{"created": "paid", "paid": "shipped", "shipped": "received"}
 
 // TestCommandsFollowTheMachine plays customers, the shop, a lagging pipeline, failing brokers and dying processes against each other, in an
-// order that a seed determines, and compares the topic with the machine: see judge.
+// order that a seed determines, and compares the topic with the machine: see judge. In every second game, two processes take the commands:
+// what one accepts, the other must know, and publish if the first dies.
 func TestCommandsFollowTheMachine(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(24) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g := newGame(t, seed)
-				defer func() {
-					g.stop()
-					if err := g.db.Close(); err != nil {
-						t.Error(err)
-					}
-				}()
+				g := newGame(t, seed, 1+int(seed%2))
+				defer g.end()
 				for range 200 {
 					g.move()
 				}
@@ -46,16 +42,40 @@ func TestCommandsFollowTheMachine(t *testing.T) {
 // game is one run of the model.
 type game struct {
 	*world
-	t    *testing.T
-	r    *rand.Rand
-	db   *account.Store
-	desk *command.Desk
-	stop func()
+	t *testing.T
+	r *rand.Rand
+
+	processes []process
 
 	orders   []order
 	accepted map[string]*command.Entry // by id
 	asked    int
 	refused  map[command.Kind]int
+}
+
+// process is one of those that take commands. They share the database, each by connections of its own.
+type process struct {
+	db   *account.Store
+	desk *command.Desk
+	stop func()
+}
+
+// any returns a process that takes the next request.
+func (g *game) any() *process {
+	if len(g.processes) == 1 {
+		return &g.processes[0]
+	}
+	return &g.processes[g.r.IntN(len(g.processes))]
+}
+
+// end ends all processes.
+func (g *game) end() {
+	for _, p := range g.processes {
+		p.stop()
+		if err := p.db.Close(); err != nil {
+			g.t.Error(err)
+		}
+	}
 }
 
 type order struct {
@@ -66,9 +86,8 @@ type order struct {
 	state    string
 }
 
-func newGame(t *testing.T, seed uint64) *game {
-	g := &game{world: newWorld(t), t: t, r: rand.New(rand.NewPCG(seed, 1)), db: database(t), accepted: map[string]*command.Entry{},
-		refused: map[command.Kind]int{}}
+func newGame(t *testing.T, seed uint64, processes int) *game {
+	g := &game{world: newWorld(t), t: t, r: rand.New(rand.NewPCG(seed, 1)), accepted: map[string]*command.Entry{}, refused: map[command.Kind]int{}}
 	for range 20 {
 		g.faults[1+g.r.IntN(60)] = fault(1 + g.r.IntN(3))
 	}
@@ -80,7 +99,11 @@ func newGame(t *testing.T, seed uint64) *game {
 		g.shop(sample.Change{Order: o.id, User: o.user, Created: o.created, At: o.at, Status: o.state})
 	}
 	g.apply(t, 100)
-	g.desk, g.stop = g.world.desk(t, g.db)
+	for dir := t.TempDir(); len(g.processes) < processes; {
+		p := process{db: databaseIn(t, dir)}
+		p.desk, p.stop = g.desk(t, p.db)
+		g.processes = append(g.processes, p)
+	}
 	return g
 }
 
@@ -90,9 +113,10 @@ func (g *game) move() {
 		g.customer()
 	case 5:
 		g.overtake()
-	case 6: // the process dies and leaves its work undone
-		g.stop()
-		g.desk, g.stop = g.world.desk(g.t, g.db)
+	case 6: // a process dies and leaves its work undone
+		p := g.any()
+		p.stop()
+		p.desk, p.stop = g.desk(g.t, p.db)
 	default:
 		g.apply(g.t, 1+g.r.IntN(3))
 	}
@@ -134,7 +158,7 @@ func (g *game) customer() {
 			g.t.Errorf("asked again with the key %s: command %s, then %s", ask.Key, e.ID, again.ID)
 		}
 		ask.Command = "other"
-		if _, _, err := g.desk.Do(g.t.Context(), &ask); kindOf(err) != command.NotFound {
+		if _, _, err := g.any().desk.Do(g.t.Context(), &ask); kindOf(err) != command.NotFound {
 			g.t.Errorf("an unknown command: %v", err)
 		}
 	}
@@ -150,7 +174,7 @@ func stateOf(r *query.Row) string {
 }
 
 func (g *game) do(ask *command.Ask) *command.Entry {
-	e, _, err := g.desk.Do(g.t.Context(), ask)
+	e, _, err := g.any().desk.Do(g.t.Context(), ask)
 	if err != nil {
 		if kindOf(err) == "" {
 			g.t.Errorf("%s: %v", ask.Command, err)
@@ -174,7 +198,7 @@ func (g *game) finish() {
 	g.mu.Lock()
 	clear(g.faults)
 	g.mu.Unlock()
-	for range 5 {
+	for range 10 { // until commands that were refused are found, or not
 		time.Sleep(12 * time.Second)
 		g.apply(g.t, 1000)
 	}
@@ -206,7 +230,7 @@ func (g *game) judge() {
 	ends := map[command.State]int{}
 	places := map[string]bool{}
 	for id, e := range g.accepted {
-		now, err := g.desk.Get(t.Context(), e.Account, e.Table, id)
+		now, err := g.any().desk.Get(t.Context(), e.Account, e.Table, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +255,7 @@ func (g *game) judge() {
 		places[place] = true
 	}
 	for id := range effects {
-		if _, err := g.desk.Get(t.Context(), "1", g.machine.Table.Name, id); err != nil {
+		if _, err := g.any().desk.Get(t.Context(), "1", g.machine.Table.Name, id); err != nil {
 			t.Errorf("command %s is in the topic, and nobody gave it: %v", id, err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +34,9 @@ const (
 	Published State = "published" // in the topic
 	Applied   State = "applied"   // the row is as the command made it, or was when another command was accepted on top of it
 	Overtaken State = "overtaken" // a newer change set the row's state or deleted it
-	Failed    State = "failed"    // permanently, without an effect
+	Failed    State = "failed"    // without an effect
+	// Unanswered means that the reader of the commands' topic has not changed the row within Machine.AnswerWithin.
+	Unanswered State = "unanswered"
 )
 
 // Entry is a command in the outbox.
@@ -55,7 +56,11 @@ type Entry struct {
 	Part     int
 	Offset   int64 // −1: unknown
 	Created  int64 // ms since 1970
+	Since    int64 // ms since 1970 when its state began
 }
+
+// freed reports whether a command in this state has left its place to others.
+func (s State) freed() bool { return s == Failed || s == Unanswered }
 
 // Outbox is the commands in a database. It is safe for concurrent use, also by several processes.
 //
@@ -181,12 +186,12 @@ func orderKey(table string, row []byte) string {
 }
 
 const columns = "id, account, idem_key, fingerprint, table_name, command, order_row, expected_version, version, to_state, record_key, " +
-	"event, state, detail, topic, part, off, created"
+	"event, state, detail, topic, part, off, created, changed"
 
 func scan(row interface{ Scan(...any) error }) (e Entry, err error) {
 	var expected sql.NullInt64
 	err = row.Scan(&e.ID, &e.Account, &e.Key, &e.Print, &e.Table, &e.Command, &e.Row, &expected, &e.Change.At, &e.Change.State, &e.Change.Key,
-		&e.Change.Value, &e.State, &e.Detail, &e.Topic, &e.Part, &e.Offset, &e.Created)
+		&e.Change.Value, &e.State, &e.Detail, &e.Topic, &e.Part, &e.Offset, &e.Created, &e.Since)
 	e.Expected = expected.Int64
 	return e, err
 }
@@ -201,10 +206,10 @@ var (
 func (o *Outbox) Add(ctx context.Context, e *Entry) error {
 	order := orderKey(e.Table, e.Row)
 	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO commands ("+columns+", order_key, swept, changed) "+
+		_, err := tx.ExecContext(ctx, "INSERT INTO commands ("+columns+", order_key, swept) "+
 			"VALUES (?"+strings.Repeat(", ?", 20)+")",
 			e.ID, e.Account, e.Key, e.Print, e.Table, e.Command, e.Row, e.Expected, e.Change.At, e.Change.State, notNil(e.Change.Key),
-			e.Change.Value, Accepted, "", e.Topic, e.Part, -1, e.Created, order, 0, e.Created)
+			e.Change.Value, Accepted, "", e.Topic, e.Part, -1, e.Created, e.Created, order, byOne)
 		if !isDuplicate(err) {
 			return err // even if there is such a row: the database may have rolled back the transaction, and with it the group's other writes
 		}
@@ -259,13 +264,25 @@ func found(e Entry, err error) (Entry, bool, error) {
 	return e, err == nil, err
 }
 
-// Follows reports whether a command was accepted on a version of a row.
+// Follows reports whether a command was accepted on the version that another made.
 func (o *Outbox) Follows(ctx context.Context, e *Entry) (bool, error) {
+	return o.holds(ctx, e, e.Change.At)
+}
+
+// holds reports whether a command holds the place of a version of another's row.
+func (o *Outbox) holds(ctx context.Context, e *Entry, version int64) (bool, error) {
 	var n int
 	err := o.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM commands WHERE order_key = ? AND expected_version = ?",
-		orderKey(e.Table, e.Row), e.Change.At).Scan(&n)
+		orderKey(e.Table, e.Row), version).Scan(&n)
 	return n > 0, err
 }
+
+// Column swept says who may publish a command that is accepted.
+const (
+	byOne  = iota // only the process that accepted it
+	byAll         // each process that sweeps the outbox
+	byNone        // no process: the brokers refuse it, and it is looked for in its topic
+)
 
 // place is a position among commands in the order in which they were accepted. The zero place is before all.
 type place struct {
@@ -278,23 +295,73 @@ type place struct {
 // nobody can be certain any more that one is not published.
 func (o *Outbox) sweep(ctx context.Context, before int64, after place, limit int) ([]Entry, place, error) {
 	err := o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE commands SET swept = 1 WHERE state = ? AND swept = 0 AND created < ?", Accepted, before)
+		_, err := tx.ExecContext(ctx, "UPDATE commands SET swept = ? WHERE state = ? AND swept = ? AND created < ?",
+			byAll, Accepted, byOne, before)
 		return err
 	})
 	if err != nil {
 		return nil, after, err
 	}
-	return o.list(ctx, Accepted, before, after, limit)
+	return o.list(ctx, "state = ? AND swept < ? AND created < ?", []any{Accepted, byNone, before}, after, limit)
+}
+
+// publishable returns those of some commands that may still be published.
+func (o *Outbox) publishable(ctx context.Context, ids []string) (map[string]bool, error) {
+	args := []any{Accepted, byNone}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	rows, err := o.db.QueryContext(ctx, "SELECT id FROM commands WHERE state = ? AND swept < ? AND id IN (?"+
+		strings.Repeat(", ?", len(ids)-1)+")", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]bool{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		out[id] = true
+	}
+	return out, rows.Err()
+}
+
+// withdraw ends the publishing of a command that the brokers refuse, for all processes.
+func (o *Outbox) withdraw(ctx context.Context, id string) error {
+	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE commands SET swept = ? WHERE id = ? AND state = ?", byNone, id, Accepted)
+		return err
+	})
+}
+
+// withdrawn returns commands that are withdrawn and not found yet, like sweep.
+func (o *Outbox) withdrawn(ctx context.Context, after place, limit int) ([]Entry, place, error) {
+	return o.list(ctx, "state = ? AND swept = ?", []any{Accepted, byNone}, after, limit)
+}
+
+// waiting returns how many commands are not known to be published, how many of them are withdrawn, and when the oldest was accepted.
+func (o *Outbox) waiting(ctx context.Context) (accepted, withdrawn int, oldest int64, err error) {
+	err = o.db.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(SUM(swept = ?), 0), COALESCE(MIN(created), 0) FROM commands WHERE state = ?",
+		byNone, Accepted).Scan(&accepted, &withdrawn, &oldest)
+	return accepted, withdrawn, oldest, err
 }
 
 // published returns published commands whose result is not known, like sweep.
 func (o *Outbox) published(ctx context.Context, after place, limit int) ([]Entry, place, error) {
-	return o.list(ctx, Published, math.MaxInt64, after, limit)
+	return o.list(ctx, "state = ?", []any{Published}, after, limit)
 }
 
-func (o *Outbox) list(ctx context.Context, s State, before int64, after place, limit int) ([]Entry, place, error) {
-	rows, err := o.db.QueryContext(ctx, "SELECT "+columns+" FROM commands WHERE state = ? AND created < ? AND created >= ? "+
-		"AND (created > ? OR id > ?) ORDER BY created, id LIMIT ?", s, before, after.created, after.created, after.id, limit)
+// freed returns commands that have ended without an effect, like sweep.
+func (o *Outbox) freed(ctx context.Context, after place, limit int) ([]Entry, place, error) {
+	return o.list(ctx, "state IN (?, ?)", []any{Failed, Unanswered}, after, limit)
+}
+
+// list returns the commands that satisfy a condition, at most limit after a place, and the place after which there may be more.
+func (o *Outbox) list(ctx context.Context, where string, args []any, after place, limit int) ([]Entry, place, error) {
+	rows, err := o.db.QueryContext(ctx, "SELECT "+columns+" FROM commands WHERE "+where+" AND created >= ? AND (created > ? OR id > ?) "+
+		"ORDER BY created, id LIMIT ?", append(args, after.created, after.created, after.id, limit)...)
 	if err != nil {
 		return nil, after, err
 	}
@@ -350,12 +417,15 @@ func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) (miss
 	return missing, err
 }
 
+// freePlace makes a command hold no place, but keeps its expected version: no order has the key.
+const freePlace = ", order_key = id"
+
 // Refused ends a command that the brokers refused, and frees its place. It returns false and changes nothing if another process may have
 // published the command in the meantime.
 func (o *Outbox) Refused(ctx context.Context, id, detail string, now int64) (freed bool, err error) {
 	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, detail = ?, changed = ?, expected_version = NULL "+
-			"WHERE id = ? AND state = ? AND swept = 0", Failed, detail, now, id, Accepted)
+		res, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, detail = ?, changed = ?"+freePlace+" "+
+			"WHERE id = ? AND state = ? AND swept = ?", Failed, detail, now, id, Accepted, byOne)
 		if err != nil {
 			return err
 		}
@@ -366,13 +436,28 @@ func (o *Outbox) Refused(ctx context.Context, id, detail string, now int64) (fre
 	return freed, err
 }
 
-// End stores the final state of published commands: their State and Detail. Failed commands free their places.
+// End stores the final state of published commands: their State and Detail. Those without an effect free their places.
 func (o *Outbox) End(ctx context.Context, entries []*Entry, now int64) error {
+	return o.end(ctx, entries, now, "state = ?", Published)
+}
+
+// undo is End for commands that had ended without an effect, and have one after all.
+func (o *Outbox) undo(ctx context.Context, entries []*Entry, now int64) error {
+	return o.end(ctx, entries, now, "state IN (?, ?)", Failed, Unanswered)
+}
+
+// endWithdrawn is End for commands that are withdrawn.
+func (o *Outbox) endWithdrawn(ctx context.Context, entries []*Entry, now int64) error {
+	return o.end(ctx, entries, now, "state = ? AND swept = ?", Accepted, byNone)
+}
+
+func (o *Outbox) end(ctx context.Context, entries []*Entry, now int64, where string, args ...any) error {
 	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, e := range entries {
-			place := map[bool]string{true: ", expected_version = NULL"}[e.State == Failed]
-			if _, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, detail = ?, changed = ?"+place+" WHERE id = ? AND state = ?",
-				e.State, e.Detail, now, e.ID, Published); err != nil {
+			place := map[bool]string{true: freePlace}[e.State.freed()]
+			_, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, detail = ?, changed = ?"+place+" WHERE id = ? AND "+where,
+				append([]any{e.State, e.Detail, now, e.ID}, args...)...)
+			if err != nil {
 				return err
 			}
 		}
@@ -383,7 +468,8 @@ func (o *Outbox) End(ctx context.Context, entries []*Entry, now int64) error {
 // Forget deletes commands that ended before a time.
 func (o *Outbox) Forget(ctx context.Context, before int64) error {
 	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM commands WHERE changed < ? AND state IN (?, ?, ?)", before, Applied, Overtaken, Failed)
+		_, err := tx.ExecContext(ctx, "DELETE FROM commands WHERE changed < ? AND state IN (?, ?, ?, ?)", before, Applied, Overtaken, Failed,
+			Unanswered)
 		return err
 	})
 }

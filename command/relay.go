@@ -26,6 +26,10 @@ type relay struct {
 	leftAt, openAt place    // where the next sweep continues, of commands that are not published, and of those that are
 	window         []string // ids that the last sweep added to open
 
+	seeker *seeker
+	lateAt place // where the next look continues, of commands that have ended without an effect
+	lateIn int   // sweeps until then
+
 	unsure   map[string]bool    // ids whose storing was not answered
 	unmarked map[string]pending // published, but not known to be recorded as such; they are in here, too
 }
@@ -44,16 +48,18 @@ type pending struct {
 
 const (
 	batch      = 100             // records per request
-	publishFor = 5 * time.Second // timeout of a request; more would be running
+	publishFor = 5 * time.Second // timeout of a request
 	sweepEvery = 5 * time.Second // by then, what this process has not published is published again, whichever process accepted it
 	settleTick = 200 * time.Millisecond
-	sweeps     = 1000 // commands that a sweep reads at once, and the most in a lane that sweeps add to
-	pages      = 10   // how many times a sweep reads so many
+	sweepSize  = 1000 // commands that a sweep reads at once, and the most in a lane that sweeps add to
+	sweepPages = 10   // reads of sweepSize per sweep
 )
 
 func newRelay(d *Desk) *relay {
-	return &relay{Desk: d, wake: make(chan struct{}, 1), queued: map[lane][]pending{}, busy: map[lane]bool{}, here: map[string]bool{},
+	r := &relay{Desk: d, wake: make(chan struct{}, 1), queued: map[lane][]pending{}, busy: map[lane]bool{}, here: map[string]bool{},
 		open: map[string]*Entry{}, alone: map[string]bool{}, unsure: map[string]bool{}, unmarked: map[string]pending{}}
+	r.seeker = newSeeker(r)
+	return r
 }
 
 // take takes over a stored command. The channel receives it once it is published.
@@ -66,7 +72,7 @@ func (r *relay) take(e Entry) <-chan Entry {
 func (r *relay) queue(p pending) {
 	at := lane{p.Topic, p.Part}
 	r.mu.Lock()
-	if full := !p.fresh && len(r.queued[at]) >= sweeps; !full && !r.here[p.ID] {
+	if full := !p.fresh && len(r.queued[at]) >= sweepSize; !full && !r.here[p.ID] {
 		r.here[p.ID] = true
 		r.queued[at] = append(r.queued[at], p)
 	}
@@ -86,6 +92,7 @@ func (d *Desk) Run(ctx context.Context) error {
 	defer sweep.Stop()
 	tick := time.NewTicker(settleTick)
 	defer tick.Stop()
+	lanes.Go(func() { r.seeker.run(ctx) })
 	r.sweep(ctx, r.now()+1)
 	for {
 		r.start(ctx, &lanes)
@@ -111,7 +118,7 @@ func (d *Desk) Run(ctx context.Context) error {
 func (r *relay) doubt(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.unsure) < sweeps { // a sweep finds the others
+	if len(r.unsure) < sweepSize { // a sweep finds the others
 		r.unsure[id] = true
 	}
 }
@@ -141,14 +148,14 @@ func (r *relay) markAgain(ctx context.Context) {
 	group := slices.Collect(maps.Values(r.unmarked))
 	r.mu.Unlock()
 	if len(group) > 0 {
-		_ = r.mark(ctx, group) // mark logged it when it first failed
+		_ = r.mark(ctx, group) // note logged the first failure
 	}
 }
 
 // sweep takes over commands that are not published, or whose result is unknown. If there are too many, the next one continues.
 func (r *relay) sweep(ctx context.Context, before int64) {
-	for range pages {
-		left, next, err := r.opts.Outbox.sweep(ctx, before, r.leftAt, sweeps)
+	for range sweepPages {
+		left, next, err := r.opts.Outbox.sweep(ctx, before, r.leftAt, sweepSize)
 		r.warn(ctx, err, "cannot read the outbox; accepted commands are waiting")
 		for _, e := range left {
 			r.queue(pending{Entry: e})
@@ -158,13 +165,14 @@ func (r *relay) sweep(ctx context.Context, before int64) {
 		}
 	}
 	r.sweepPublished(ctx)
+	r.sweepLate(ctx)
 	r.warn(ctx, r.opts.Outbox.Forget(ctx, r.now()-r.opts.Keep.Milliseconds()), "cannot delete old commands")
 }
 
 // sweepPublished looks at the next commands whose result is unknown, instead of those before. Their number is bounded, because each is
 // looked at with every tick.
 func (r *relay) sweepPublished(ctx context.Context) {
-	found, next, err := r.opts.Outbox.published(ctx, r.openAt, sweeps)
+	found, next, err := r.opts.Outbox.published(ctx, r.openAt, sweepSize)
 	if err != nil {
 		r.warn(ctx, err, "cannot read the outbox; commands are waiting to complete")
 		return
@@ -236,6 +244,27 @@ func (r *relay) work(ctx context.Context, at lane) {
 	}
 }
 
+// confirmed returns those of a group that may still be published. Another process may have withdrawn some since this one read the outbox.
+// It asks whatever the clock says: while a machine is suspended, its clocks may stand still.
+func (r *relay) confirmed(ctx context.Context, group []pending) []pending {
+	ids := make([]string, len(group))
+	for i := range group {
+		ids[i] = group[i].ID
+	}
+	may, err := r.opts.Outbox.publishable(ctx, ids)
+	if err != nil {
+		r.warn(ctx, err, "cannot read the outbox; accepted commands are waiting")
+		return nil // the next sweep finds them
+	}
+	out := make([]pending, 0, len(group))
+	for _, p := range group {
+		if may[p.ID] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // together returns how many of a lane's next commands are published together.
 func (r *relay) together(list []pending) int {
 	n := min(len(list), batch)
@@ -245,9 +274,13 @@ func (r *relay) together(list []pending) int {
 	return n
 }
 
-// publish publishes a group together. If the group is refused, it publishes the records one by one to find out which are refused.
+// publish publishes a group together, without those that the outbox no longer lets it publish: nothing stands between that question and the
+// request. If the group is refused, it publishes the records one by one to find out which are refused.
 // An error means that some are tried again later, by themselves: one of them may be the cause.
 func (r *relay) publish(ctx context.Context, at lane, group []pending) error {
+	if group = r.confirmed(ctx, group); len(group) == 0 {
+		return nil
+	}
 	records := make([]Record, len(group))
 	for i := range group {
 		e := &group[i]
@@ -265,7 +298,7 @@ func (r *relay) publish(ctx context.Context, at lane, group []pending) error {
 			errs = append(errs, r.publish(ctx, at, group[i:i+1]))
 		}
 		return errors.Join(errs...)
-	case errors.Is(err, ErrRefused) && group[0].fresh:
+	case errors.Is(err, ErrRefused):
 		r.refused(ctx, &group[0], err)
 	default:
 		r.separate(group)
@@ -278,7 +311,7 @@ func (r *relay) publish(ctx context.Context, at lane, group []pending) error {
 func (r *relay) separate(group []pending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.alone) >= sweeps {
+	if len(r.alone) >= sweepSize {
 		clear(r.alone) // among them those that other processes published; the rest fail in a group once more
 	}
 	for i := range group {
@@ -291,7 +324,7 @@ func (r *relay) separate(group []pending) {
 func (r *relay) note(ctx context.Context, group []pending, offset int64) {
 	for i := range group {
 		e := &group[i].Entry
-		e.Offset, e.State = offset+int64(i), Published
+		e.Offset, e.State, e.Since = offset+int64(i), Published, r.now()
 	}
 	if err := r.mark(ctx, group); err != nil {
 		r.warn(ctx, err, "cannot mark commands as published; will retry")
@@ -342,12 +375,22 @@ func (p *pending) say() {
 	}
 }
 
-// refused ends a command that the brokers will never take.
+// refusedDetail is why a command failed that the brokers do not take.
+const refusedDetail = "the brokers refused it"
+
+// refused ends a command that the brokers will never take. If it may have been published before, by this process or another, it is
+// withdrawn, and the seeker finds out.
 func (r *relay) refused(ctx context.Context, p *pending, why error) {
-	freed, err := r.opts.Outbox.Refused(ctx, p.ID, "the brokers refused it", r.now())
+	freed, err := false, error(nil)
+	if p.fresh {
+		freed, err = r.opts.Outbox.Refused(ctx, p.ID, refusedDetail, r.now())
+	}
+	if !freed && err == nil {
+		err = r.opts.Outbox.withdraw(ctx, p.ID)
+	}
 	r.warn(ctx, errors.Join(why, err), "cannot publish a command")
 	if freed {
-		p.State, p.Detail = Failed, "the brokers refused it"
+		p.State, p.Detail = Failed, refusedDetail
 		p.say()
 	}
 }
@@ -410,6 +453,24 @@ func (r *relay) settle(ctx context.Context, entries []*Entry) error {
 
 // compare reads the rows of commands that the pipeline has settled, and returns the commands that ended, also if it cannot read some rows.
 func (r *relay) compare(ctx context.Context, m *Machine, entries []*Entry) (ended []*Entry, err error) {
+	err = r.eachOrder(ctx, m, entries, func(e *Entry, o *Order) (err error) {
+		followed := false
+		if o.Version > e.Change.At {
+			if followed, err = r.opts.Outbox.Follows(ctx, e); err != nil {
+				return err
+			}
+		}
+		if s, detail := m.became(e, o, followed, r.now()); s != Published {
+			ended = append(ended, &Entry{ID: e.ID, State: s, Detail: detail})
+			e.State, e.Detail = s, detail
+		}
+		return nil
+	})
+	return ended, err
+}
+
+// eachOrder calls each for commands with what their rows are now, also if it cannot read some rows, or if each returns an error for some.
+func (r *relay) eachOrder(ctx context.Context, m *Machine, entries []*Entry, each func(*Entry, *Order) error) error {
 	keys := make([][]byte, len(entries))
 	for i, e := range entries {
 		keys[i] = e.Row
@@ -417,36 +478,26 @@ func (r *relay) compare(ctx context.Context, m *Machine, entries []*Entry) (ende
 	rows, err := query.ByRow(ctx, r.opts.Rows, m.Table, keys)
 	if _, unreadable := errors.AsType[*query.UnreadableError](err); unreadable && len(entries) > 1 {
 		half := len(entries) / 2 // until the row is alone
-		first, err := r.compare(ctx, m, entries[:half])
-		second, err2 := r.compare(ctx, m, entries[half:])
-		return append(first, second...), errors.Join(err, err2)
+		return errors.Join(r.eachOrder(ctx, m, entries[:half], each), r.eachOrder(ctx, m, entries[half:], each))
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var errs []error
 	for i, e := range entries {
 		o, _ := m.orderOf(&rows[i])
-		followed := false
-		if o.Version > e.Change.At {
-			if followed, err = r.opts.Outbox.Follows(ctx, e); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-		}
-		if s, detail := m.became(e, &o, followed); s != Published {
-			ended = append(ended, &Entry{ID: e.ID, State: s, Detail: detail})
-			e.State, e.Detail = s, detail
-		}
+		errs = append(errs, each(e, &o))
 	}
-	return ended, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-// became returns the result of a command whose change is settled, given the present row. followed reports whether another command was
-// accepted on top of it.
-func (m *Machine) became(e *Entry, o *Order, followed bool) (State, string) {
+// became returns the result of a command whose change is settled, given the present row and time. followed reports whether another command
+// was accepted on top of it.
+func (m *Machine) became(e *Entry, o *Order, followed bool, now int64) (State, string) {
 	at := e.Change.At
 	switch {
+	case m.Elsewhere && o.Version <= e.Expected && m.AnswerWithin > 0 && now-e.Since >= m.AnswerWithin.Milliseconds():
+		return Unanswered, "the reader of the topic " + m.Topic + " has not changed the row within " + m.AnswerWithin.String()
 	case m.Elsewhere && o.Version <= e.Expected:
 		return Published, "" // unknown so far
 	case m.Elsewhere && o.State == e.Change.State, o.Version == at && o.State == e.Change.State, o.Version > at && followed:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +69,10 @@ type hindered struct {
 	box     *command.Outbox
 	publish func(part int, records []command.Record) error
 	settled func(part int) error
+	topics  func() error // before each record that is read of a topic, and before each look at where to begin
+	swept   []command.SweptInfo
+	late    []command.Entry
+	lateErr error
 }
 
 func newHindered(t *testing.T) *hindered {
@@ -85,6 +90,28 @@ func (h *hindered) Publish(ctx context.Context, topic string, part int, records 
 		}
 	}
 	return h.world.Publish(ctx, topic, part, records)
+}
+
+func (h *hindered) Since(ctx context.Context, topic string, part int, at time.Time) (from, to int64, whole bool, err error) {
+	if h.topics != nil {
+		if err := h.topics(); err != nil {
+			return 0, 0, false, err
+		}
+	}
+	return h.world.Since(ctx, topic, part, at)
+}
+
+func (h *hindered) Records(ctx context.Context, topic string, part int, from, to int64) iter.Seq2[command.Seen, error] {
+	return func(yield func(command.Seen, error) bool) {
+		for seen, err := range h.world.Records(ctx, topic, part, from, to) {
+			if h.topics != nil {
+				err = h.topics()
+			}
+			if err = errors.Join(err, ctx.Err()); !yield(seen, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // add stores a command in a partition, as a process that has ended left it.
@@ -114,6 +141,13 @@ func (h *hindered) addMany(n int) {
 func (h *hindered) run(d time.Duration) {
 	h.t.Helper()
 	desk := command.NewDesk(command.Options{Machines: []command.Machine{h.machine}, Outbox: h.box, Rows: h, Publisher: h,
+		Topics: h, Hooks: command.Hooks{Swept: func(i command.SweptInfo) { h.swept = append(h.swept, i) }},
+		Late: func(_ context.Context, e *command.Entry) error {
+			if h.lateErr == nil {
+				h.late = append(h.late, *e)
+			}
+			return h.lateErr
+		},
 		Settled: func(ctx context.Context, pipeline, topic string, part int) (int64, error) {
 			if h.settled != nil {
 				if err := h.settled(part); err != nil {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -38,6 +39,7 @@ type world struct {
 	log     [partitions][]command.Record
 	applied [partitions]int
 	cells   map[string]map[string]hbase.Cell // by row and column
+	gone    [partitions]int                  // offsets that retention has deleted
 	calls   int                              // of Publish
 	faults  map[int]fault                    // by call
 }
@@ -86,6 +88,31 @@ func (w *world) Publish(_ context.Context, _ string, part int, records []command
 		return 0, errors.New("no answer")
 	}
 	return int64(at), nil
+}
+
+// Since takes the shop's own records, which have no time, as older than all commands.
+func (w *world) Since(_ context.Context, _ string, part int, at time.Time) (from, to int64, whole bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	from = int64(w.gone[part])
+	to = int64(len(w.log[part]))
+	for from < to && w.log[part][from].Time.Before(at) {
+		from++
+	}
+	return from, to, w.gone[part] == 0 || from > int64(w.gone[part]), nil
+}
+
+func (w *world) Records(_ context.Context, _ string, part int, from, to int64) iter.Seq2[command.Seen, error] {
+	return func(yield func(command.Seen, error) bool) {
+		for ; from < to; from++ {
+			w.mu.Lock()
+			seen := command.Seen{Offset: from, Command: w.log[part][from].Command}
+			w.mu.Unlock()
+			if !yield(seen, nil) {
+				return
+			}
+		}
+	}
 }
 
 // shop publishes one of the shop's own changes.
@@ -191,7 +218,13 @@ func (w *world) read(t testing.TB, row []byte) query.Row {
 // database returns a database to which the migrations were applied.
 func database(t testing.TB) *account.Store {
 	t.Helper()
-	s, err := account.Open(t.Context(), account.Options{Connect: "embedded:" + filepath.Join(t.TempDir(), "accounts")})
+	return databaseIn(t, t.TempDir())
+}
+
+// databaseIn is database in a folder, where it may be already.
+func databaseIn(t testing.TB, dir string) *account.Store {
+	t.Helper()
+	s, err := account.Open(t.Context(), account.Options{Connect: "embedded:" + filepath.Join(dir, "accounts")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +243,7 @@ func (w *world) desk(t testing.TB, db *account.Store) (d *command.Desk, stop fun
 func (w *world) deskOn(t testing.TB, db *sql.DB) (d *command.Desk, stop func()) {
 	t.Helper()
 	box := command.NewOutbox(db)
-	d = command.NewDesk(command.Options{Machines: []command.Machine{w.machine}, Outbox: box, Rows: w, Publisher: w, Settled: w.settled,
+	d = command.NewDesk(command.Options{Machines: []command.Machine{w.machine}, Outbox: box, Rows: w, Publisher: w, Topics: w, Settled: w.settled,
 		Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -38,12 +38,15 @@ func TestPipelineOf(t *testing.T) {
 	}
 }
 
-// A session_timeout that the brokers may not look at is warned about; with the classic protocol it is not.
+// A session_timeout that may outlast the brokers' session is warned about; with the classic protocol the brokers are given it.
 func TestSessionTimeoutOfOtherProtocols(t *testing.T) {
 	for protocol, warned := range map[string]bool{"classic": false, "consumer": true, "auto": true} {
-		source := strings.Replace(minimal, "kafka: {", "kafka: { session_timeout: 10s, group_protocol: "+protocol+",", 1)
-		if _, problems := Parse("brine.yaml", []byte(source), environ()); strings.Contains(problems.String(), "kafka.session_timeout: does nothing") != warned {
-			t.Errorf("%s: warned %v, want %v: %v", protocol, !warned, warned, problems)
+		for timeout, long := range map[string]bool{"10s": false, "45s": false, "46s": true} {
+			source := strings.Replace(minimal, "kafka: {", "kafka: { session_timeout: "+timeout+", group_protocol: "+protocol+",", 1)
+			_, problems := Parse("brine.yaml", []byte(source), environ())
+			if strings.Contains(problems.String(), "kafka.session_timeout: is longer than the 45s") != (warned && long) {
+				t.Errorf("%s, %s: %v", protocol, timeout, problems)
+			}
 		}
 	}
 }

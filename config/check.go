@@ -11,7 +11,6 @@ import (
 // check finds conflicts between settings that are each valid on their own.
 func (l *loader) check(c *Config) {
 	l.checkAddresses(c)
-	l.checkRetries("hbase.retries", c.Cluster.Retries)
 	c.bind()
 	for _, p := range c.Pipelines {
 		l.checkPipeline(c, p)
@@ -53,13 +52,7 @@ func (l *loader) checkAddresses(c *Config) {
 	l.checkServe(c)
 	l.checkTracing(c.Tracing.To)
 	l.checkMap(c)
-	l.checkHBase(c.Cluster.Connect)
-	l.checkHBaseTLS(&c.Cluster)
-	l.checkHBaseKerberos(&c.Cluster)
-	if h := &c.Cluster; h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
-		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout),
-			"one operation takes at least one call")
-	}
+	l.checkCluster(&c.Cluster)
 	l.checkSearch(&c.Search)
 	l.checkRegistry(&c.Schemas)
 	c.Search.answer = int64(max(c.Memory/2, 2*leastAnswer))

@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"brine/contract"
 	"brine/event"
 	"brine/internal/when"
 	"brine/sink"
@@ -161,21 +162,25 @@ func (r *Rows) sets(column string) bool {
 	return slices.ContainsFunc(r.Set, func(c Column) bool { return c.Name == column })
 }
 
-// checkNulls checks rows whose null fields write delete markers.
+// checkNulls checks what null fields do to rows.
 func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 	policy, t := sink.NullPolicy(r.Nulls), c.Table(r.Table)
-	if policy != sink.NullsReplace && policy != sink.NullsDelete || t == nil {
+	if policy != sink.NullsStore && !policy.Deletes() || t == nil {
 		return
 	}
 	if t.Row == rowEvent {
 		l.warn(setting, Unused, "does nothing in "+t.Name+", whose rows are events and are written only once", "remove it")
 	}
-	if p.Changes == changesPartial {
-		l.fault(setting, PartialNulls, "a field that a change does not carry would count as null, and its column would be deleted",
+	if p.Changes == changesPartial && (policy.Deletes() || !p.saysWhatItLacks()) {
+		l.fault(setting, PartialNulls, "a field that a change does not carry would count as null, and its column would be emptied",
 			"write changes: whole if each record carries every field, or nulls: merge")
 	}
+	if policy == sink.NullsStore {
+		l.checkStored(p, r)
+		return
+	}
 	if what, fix := p.untimed(); what != "" {
-		l.fault(setting, VersionType, "it writes delete markers, which HBase orders by time, but "+what, fix+", or write nulls: merge")
+		l.fault(setting, VersionType, "it writes delete markers, which HBase orders by time, but "+what, fix+", or write nulls: store")
 	}
 	if policy == sink.NullsDelete {
 		l.checkNoMembers(r)
@@ -187,6 +192,103 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 				fmt.Sprintf("pipeline %s also writes family %s of %s, and its cells would vanish with each row that this one replaces",
 					other.pipeline.Name, shared, t.Name),
 				"give each pipeline its own family, or write nulls: delete")
+		}
+	}
+}
+
+// saysWhatItLacks reports whether a partial change of the pipeline says which fields it lacks, so that its nulls are values: a change of
+// Debezium's has every column that the database sent. In Protobuf a null is a field that the message does not have.
+func (p *Pipeline) saysWhatItLacks() bool {
+	return event.EnvelopeForm(p.Envelope.Form) == event.Debezium && p.Format != contract.Protobuf
+}
+
+// checkMerged warns about columns that keep their former values when their fields become null, where a null surely is a value: in the
+// changes of a database's rows.
+func (l *loader) checkMerged(p *Pipeline, r *Rows, t *Table) {
+	logged := p.Envelope.Form != "" || p.position() != nil || p.imaged()
+	switch {
+	case t.Row != rowEntity || r.Nulls != string(sink.NullsMerge):
+		return
+	case !logged || p.Changes == changesPartial && !p.saysWhatItLacks():
+		return
+	}
+	var kept []string
+	key := t.rowKeys.First().Fields()
+	for _, column := range p.nullable(r, key) {
+		if _, members := column.members(); !members && !slices.Contains(kept, column.Field) {
+			kept = append(kept, column.Field)
+		}
+	}
+	for i := range r.Pack { // one that becomes empty
+		fields := p.packedFields(&r.Pack[i])
+		if !slices.ContainsFunc(fields, func(f PackedField) bool { return p.neverNull(r, f.Field, key) }) {
+			kept = append(kept, r.Pack[i].Name)
+		}
+	}
+	if len(kept) > 0 {
+		l.warn(r.setting+".nulls", KeptNulls, "a column keeps its former value when its field becomes null: "+strings.Join(kept, ", "),
+			"write nulls: store")
+	}
+}
+
+// checkEmptied warns about columns that an earlier entry fills as well, if both store nulls: a null of either empties what the other wrote.
+// Entries of one pipeline that fill a column from one field agree about it.
+func (l *loader) checkEmptied(c *Config, p *Pipeline, r *Rows, t *Table) {
+	if t.Row != rowEntity || r.Nulls != string(sink.NullsStore) {
+		return
+	}
+	key := t.rowKeys.First().Fields()
+	for i := range r.Set {
+		column, said := &r.Set[i], (*Pipeline)(nil)
+		for _, other := range writers(c, t.Name) {
+			if other == r {
+				break
+			}
+			at := slices.IndexFunc(other.Set, func(o Column) bool { return o.Name == column.Name })
+			if other.Nulls != r.Nulls || other.pipeline == said || at < 0 || other.pipeline == p && other.Set[at].Field == column.Field ||
+				p.neverNull(r, column.Field, key) && other.pipeline.neverNull(other, other.Set[at].Field, key) {
+				continue
+			}
+			said = other.pipeline
+			l.warn(join(r.setting+".set", column.Name), SharedNulls, other.name(p)+" also fills this column of "+t.Name+
+				" and stores nulls, so a change whose field is null or absent empties what the other wrote",
+				"give each its own column, or write nulls: merge in one of them; leave it if both publish the same rows whole")
+		}
+	}
+}
+
+// nullable returns the columns whose fields may be null. Packed columns are not among them, because they are replaced as a whole.
+func (p *Pipeline) nullable(r *Rows, key []string) (out []*Column) {
+	for i := range r.Set {
+		if !p.neverNull(r, r.Set[i].Field, key) {
+			out = append(out, &r.Set[i])
+		}
+	}
+	return out
+}
+
+// neverNull reports whether a field has a value in every event that becomes a row with this key.
+func (p *Pipeline) neverNull(r *Rows, name string, key []string) bool {
+	if at := p.position(); at != nil && slices.Contains([]string{at.LSN, at.File, at.Pos, at.Source}, name) {
+		return true
+	}
+	renamed := func(f KeyField) bool { return f.Field == name && slices.Contains(key, f.Name) }
+	at, n := p.versionFields()
+	return name == at || name == n || name == p.Images.Deleted || slices.Contains(key, name) || slices.ContainsFunc(r.As, renamed) ||
+		p.always(name)
+}
+
+// checkStored checks rows whose nulls are stored.
+func (l *loader) checkStored(p *Pipeline, r *Rows) {
+	l.checkNoMembers(r)
+	for _, column := range r.Set {
+		f := p.field(column.Field)
+		if f == nil || p.always(column.Field) {
+			continue
+		}
+		if _, ok := event.NullCell(f.eventType()); !ok {
+			l.faultName(join(r.setting+".set", column.Name), StoredNulls,
+				"field "+f.Name+" is declared "+f.Type+", whose empty value would look like a null", "put it into pack, or give it a default")
 		}
 	}
 }
@@ -205,12 +307,12 @@ func sharedFamily(a, b *Rows) string {
 	return ""
 }
 
-// checkNoMembers rejects member columns, because it is unknown which columns an event could have had, so none can be deleted.
+// checkNoMembers rejects member columns, because it is unknown which columns an event could have had, so none can be emptied.
 func (l *loader) checkNoMembers(r *Rows) {
 	for _, column := range r.Set {
 		if _, ok := column.members(); ok {
-			l.faultName(join(r.setting+".set", column.Name), MembersNulls, "nulls: delete cannot know for which columns an event lacks a member",
-				"write nulls: replace, or nulls: merge")
+			l.faultName(join(r.setting+".set", column.Name), MembersNulls,
+				"nulls: "+r.Nulls+" cannot know for which columns an event lacks a member", "write nulls: replace, or nulls: merge")
 		}
 	}
 }
@@ -224,7 +326,7 @@ func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
 	if what, fix := p.untimed(); what != "" {
 		l.fault(at, RowTTL, "it is counted from the version, but "+what, fix+", or remove the ttl")
 	}
-	if policy := sink.NullPolicy(r.Nulls); policy == sink.NullsReplace || policy == sink.NullsDelete {
+	if policy := sink.NullPolicy(r.Nulls); policy.Deletes() {
 		l.fault(at, RowTTL, "it would also expire the delete markers of nulls: "+r.Nulls+", and older cells would reappear",
 			"set the family's ttl, or write nulls: merge")
 	}

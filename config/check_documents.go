@@ -94,10 +94,14 @@ func (l *loader) checkDocumentTable(p *Pipeline, table, setting string) {
 		"set table to one of the pipeline's tables whose rows have neither as nor each")
 }
 
-// checkAlike warns about documents that do not end together with their rows.
+// checkAlike warns about rows that do not end as their source's, and about documents that do not end together with their rows.
 func (l *loader) checkAlike(c *Config) {
 	outlived := map[*Index]bool{}
 	for _, p := range c.Pipelines {
+		for i := range p.Rows {
+			l.checkMerged(p, &p.Rows[i], c.Table(p.Rows[i].Table))
+			l.checkEmptied(c, p, &p.Rows[i], c.Table(p.Rows[i].Table))
+		}
 		for i := range p.Documents {
 			d := &p.Documents[i]
 			r := p.rowsOf(cmp.Or(d.Table, p.firstTable()))
@@ -124,7 +128,7 @@ func (l *loader) checkTies(p *Pipeline, r *Rows, d *Documents, t *Table) {
 	if t.Row != rowEntity || p.Changes == changesPartial || r.Nulls != string(sink.NullsMerge) || counted != "" {
 		return
 	}
-	field := nullable(p, r, d, t.rowKeys.First().Fields())
+	field := inBoth(p, r, d, t.rowKeys.First().Fields())
 	if field == "" {
 		return
 	}
@@ -137,16 +141,15 @@ func (l *loader) checkTies(p *Pipeline, r *Rows, d *Documents, t *Table) {
 		fix+", or make each record carry every field")
 }
 
-// nullable returns a field that may be null and fills both a column and the document, or "" if there is none. Packed columns do not count,
+// inBoth returns a field that may be null and fills both a column and the document, or "" if there is none. Packed columns do not count,
 // because they are replaced as a whole, as the document is.
-func nullable(p *Pipeline, r *Rows, d *Documents, key []string) string {
-	at, _ := p.versionFields()
+func inBoth(p *Pipeline, r *Rows, d *Documents, key []string) string {
 	fills := func(name string) bool {
 		return d.deleted(p) == name || slices.ContainsFunc(d.Set, func(f DocumentField) bool { return f.Field == name })
 	}
-	for _, column := range r.Set {
-		if name := column.Field; name != at && name != p.Images.Deleted && !slices.Contains(key, name) && fills(name) && !p.always(name) {
-			return name
+	for _, column := range p.nullable(r, key) {
+		if fills(column.Field) {
+			return column.Field
 		}
 	}
 	return ""

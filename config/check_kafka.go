@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/url"
 	"regexp"
@@ -35,11 +36,10 @@ func (l *loader) checkKafka(k *Kafka) {
 		l.fault("kafka.instance_id", Name, "contains characters other than letters, digits, \".\", \"_\" and \"-\"",
 			"use the name of the host or the pod: ${HOSTNAME}")
 	}
-	if with := map[string]string{
-		string(ingest.Consumer): "does nothing with group_protocol: consumer, where the brokers decide when a member is dead",
-		string(ingest.Auto):     "does nothing with group_protocol: auto if the brokers support consumer: they then decide when a member is dead",
-	}[k.GroupProtocol]; with != "" && l.has("kafka.session_timeout") {
-		l.warn("kafka.session_timeout", Unused, with, "set group.consumer.session.timeout.ms on the brokers or the group")
+	if k.GroupProtocol != string(ingest.Classic) && k.SessionTimeout > ConsumerSession {
+		l.warn("kafka.session_timeout", Range, fmt.Sprintf("is longer than the %v after which brokers, by default, give the partitions of a "+
+			"silent member to others, with group_protocol: %s; until it ends, both write them", ConsumerSession, k.GroupProtocol),
+			"write at most group.consumer.session.timeout.ms of the brokers or the group")
 	}
 	l.checkStart("kafka.start", k.Start)
 	l.checkSASL(k)

@@ -587,7 +587,9 @@ func (l *loader) checkChangeable(c *Config) {
 	}
 }
 
-// changing returns the first field that a condition depends on and whose value the row's key does not hold, or "" if there is none.
+// changing returns the first field that a condition depends on and whose value can differ between two changes of one row, or "" if there
+// is none. The row's key does not change, nor does what an envelope says of the row's table: where that is false, the change is one of
+// another table's row of the same key, and must not delete anything here.
 func (p *Pipeline) changing(r *Rows, condition string) string {
 	if p.rules == nil {
 		return ""
@@ -597,8 +599,9 @@ func (p *Pipeline) changing(r *Rows, condition string) string {
 		key = append(key, r.eventField(name))
 	}
 	for _, i := range p.rules.Sources(condition, key...) {
-		if name := p.Fields[i].Name; !slices.Contains(key, name) {
-			return name
+		f := &p.Fields[i]
+		if !slices.Contains(key, f.Name) && (p.envelope() == nil || !constant(f)) {
+			return f.Name
 		}
 	}
 	return ""

@@ -168,6 +168,17 @@ func (l *loader) checkTracing(to string) {
 	}
 }
 
+func (l *loader) checkCluster(h *HBase) {
+	l.checkHBase(h.Connect)
+	l.checkHBaseTLS(h)
+	l.checkHBaseKerberos(h)
+	l.checkRetries("hbase.retries", h.Retries)
+	if h.OperationTimeout < h.RPCTimeout && l.has("hbase.operation_timeout") {
+		l.fault("hbase.operation_timeout", Range, "is less than rpc_timeout, which is "+DurationText(h.RPCTimeout),
+			"one operation takes at least one call")
+	}
+}
+
 func (l *loader) checkHBase(connect string) {
 	const setting = "hbase.connect"
 	scheme, rest, _ := strings.Cut(strings.TrimPrefix(connect, "hbase+"), ":") // the prefix is how HBase 3 writes URLs

@@ -12,6 +12,11 @@ import (
 // object reads a mapping of settings into the struct v. If the section is absent, n is nil and v gets its defaults.
 func (l *loader) object(n *yaml.Node, v reflect.Value, setting string) {
 	defs, _ := definitionsOf(v.Type())
+	l.settings(n, v, setting, defs, func(key, value *yaml.Node) { l.unknown(key, value, defs, setting) })
+}
+
+// settings is object for those settings of the struct v that defs define, and calls others for the rest of the mapping.
+func (l *loader) settings(n *yaml.Node, v reflect.Value, setting string, defs []definition, others func(key, value *yaml.Node)) {
 	seen := map[string]*yaml.Node{}
 	switch {
 	case n == nil || isNull(n):
@@ -33,7 +38,7 @@ func (l *loader) object(n *yaml.Node, v reflect.Value, setting string) {
 				l.places[at] = place{key, value}
 				l.value(value, v.Field(d.index), d, at)
 			} else {
-				l.unknown(key, value, defs, setting)
+				others(key, value)
 			}
 		})
 	}

@@ -130,9 +130,16 @@ func (d *differ) followed(def *definition, setting string) bool {
 	return def.secret && was == now && strings.Contains(was, "${"+filePrefix)
 }
 
+// Meant is a setting of a pipeline, of its tables or indexes, or an element of such a section.
+type Meant struct {
+	Section, Name, Setting string // as in Difference
+	Value                  string
+	Unset                  bool // the value is that of a setting which is not written and has no default
+}
+
 // EachMeant calls each for all settings of the pipeline and of the tables and indexes that it writes, and for the checksums of its
 // schema files. These include everything that determines what becomes of its records.
-func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
+func (p *Pipeline) EachMeant(each func(Meant)) {
 	eachSetting(reflect.ValueOf(p).Elem(), "pipelines.<name>", join("pipelines", p.Name), each)
 	for _, t := range p.config.Tables {
 		if p.Uses(t.Name) {
@@ -147,13 +154,13 @@ func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
 	for _, e := range []*encoding{&p.values, &p.keys} {
 		if e.file != "" {
 			name := e.prefix + "schema"
-			each("pipelines.<name>", name, join("pipelines", p.Name)+"."+name, fmt.Sprint(e.sum))
+			each(Meant{"pipelines.<name>", name, join("pipelines", p.Name) + "." + name, fmt.Sprint(e.sum), false})
 		}
 	}
 }
 
 // eachSetting walks through a struct of settings.
-func eachSetting(v reflect.Value, section, at string, each func(section, name, setting, value string)) {
+func eachSetting(v reflect.Value, section, at string, each func(Meant)) {
 	defs, _ := definitionsOf(v.Type())
 	for i := range defs {
 		def := &defs[i]
@@ -167,16 +174,16 @@ func eachSetting(v reflect.Value, section, at string, each func(section, name, s
 			for j := range f.Len() {
 				element := reflect.Indirect(f.Index(j))
 				name := element.Field(key).String()
-				each(inner, Comes, join(where, name), "")
+				each(Meant{Section: inner, Name: Comes, Setting: join(where, name)})
 				eachSetting(element, inner+".<name>", join(where, name), each)
 			}
 		case list:
 			for j := range f.Len() {
-				each(inner, Comes, where+"["+strconv.Itoa(j)+"]", "")
+				each(Meant{Section: inner, Name: Comes, Setting: where + "[" + strconv.Itoa(j) + "]"})
 				eachSetting(reflect.Indirect(f.Index(j)), inner+"[]", where+"["+strconv.Itoa(j)+"]", each)
 			}
 		default:
-			each(section, def.name, where, fmt.Sprintf("%v", f.Interface()))
+			each(Meant{section, def.name, where, fmt.Sprintf("%v", f.Interface()), f.IsZero()})
 		}
 	}
 }

@@ -84,16 +84,21 @@ type SchemaDifference struct {
 }
 
 // CompareSchema compares the fields declared in a part of the records with a schema that it is to be written with. Of a Protobuf file with
-// several messages it uses the first that has all fields, else the first.
-func (p *Pipeline) CompareSchema(part registry.Part, s *registry.Schema) []SchemaDifference {
-	e, fields := p.encoded(part), p.Schema().Declared()
+// several messages it uses the first that has all fields, else the first. leftOut reports that by their schema the records are Debezium's
+// own: they are left out, so they need no fields.
+func (p *Pipeline) CompareSchema(part registry.Part, s *registry.Schema) (found []SchemaDifference, leftOut bool) {
+	e, schema := p.encoded(part), p.Schema()
+	fields, own := schema.Declared(), func(of event.Shape) bool { return schema.OwnRecord(of) != "" }
 	if part == registry.Key {
-		fields = p.Schema().DeclaredInKeys()
+		fields, own = schema.DeclaredInKeys(), func(event.Shape) bool { return false }
 	}
 	if e.format == formatAvro {
 		parsed, err := avro.FromRegistry(s)
-		if err != nil {
-			return unusable(err)
+		switch {
+		case err != nil:
+			return unusable(err), false
+		case own(parsed.Shape()):
+			return nil, true
 		}
 		return compareFields(fields, func(f event.Field) (bool, string, string) {
 			there, err := parsed.Fits(f)
@@ -101,30 +106,32 @@ func (p *Pipeline) CompareSchema(part registry.Part, s *registry.Schema) []Schem
 				return there, unfit.Found, unfit.Fix
 			}
 			return there, "", ""
-		})
+		}), false
 	}
 	compiled, err := protobuf.FromRegistry(s)
 	if err != nil {
-		return unusable(err)
+		return unusable(err), false
 	}
-	var first []SchemaDifference
 	for i, name := range compiled.Messages() {
 		m := compiled.Message(name)
-		found := compareFields(fields, func(f event.Field) (bool, string, string) {
+		if own(m.Shape()) {
+			return nil, true
+		}
+		differences := compareFields(fields, func(f event.Field) (bool, string, string) {
 			unfit := m.Check([]event.Field{f})
 			if len(unfit) == 0 {
 				return true, "", ""
 			}
 			return unfit[0].Key == "", "it " + unfit[0].Msg, unfit[0].Fix
 		})
-		if len(found) == 0 {
-			return nil
+		if len(differences) == 0 {
+			return nil, false
 		}
 		if i == 0 {
-			first = found
+			found = differences
 		}
 	}
-	return first
+	return found, false
 }
 
 func unusable(err error) []SchemaDifference {

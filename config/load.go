@@ -22,12 +22,18 @@ const maxFile = 4 << 20
 // Load reads the file, applies the environment and checks the result. The configuration is nil if Problems.Err is not. env is os.LookupEnv,
 // or that of a test.
 func Load(file string, env func(string) (string, bool)) (*Config, Problems) {
+	return loadFile(file, env, Parse)
+}
+
+func loadFile(file string, env func(string) (string, bool),
+	parse func(string, []byte, func(string) (string, bool)) (*Config, Problems),
+) (*Config, Problems) {
 	source, err := os.ReadFile(file)
 	if err != nil {
 		return nil, Problems{{Code: Unreadable, Severity: Error, File: file, Message: "cannot be read: " + reason(err),
 			Fix: "give the configuration's path with -c"}}
 	}
-	return Parse(file, source, env)
+	return parse(file, source, env)
 }
 
 // reason returns the error of a file operation without the file's name.
@@ -42,6 +48,36 @@ func reason(err error) string {
 func Parse(file string, source []byte, env func(string) (string, bool)) (*Config, Problems) {
 	l := newLoader(file, env)
 	return l.done(l.load(source))
+}
+
+// LoadHBase is Load for commands that need nothing but the HBase of a configuration: of its sections it reads `hbase`, which must name one,
+// and `memory`. The others may be absent or wrong.
+func LoadHBase(file string, env func(string) (string, bool)) (*Config, Problems) {
+	return loadFile(file, env, ParseHBase)
+}
+
+// ParseHBase is LoadHBase for a source already in memory.
+func ParseHBase(file string, source []byte, env func(string) (string, bool)) (*Config, Problems) {
+	l := newLoader(file, env)
+	root := l.parse(source)
+	if root == nil {
+		return l.done(nil)
+	}
+	l.overlay(root)
+	defs, _ := definitionsOf(reflect.TypeFor[Config]())
+	defs = slices.DeleteFunc(defs, func(d definition) bool { return d.name != "hbase" && d.name != "memory" })
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if find(defs, root.Content[i].Value) != nil {
+			l.expand(root.Content[i+1], root.Content[i].Value)
+		}
+	}
+	cfg := &Config{}
+	l.settings(root, reflect.ValueOf(cfg).Elem(), "", defs, func(_, _ *yaml.Node) {})
+	l.checkCluster(&cfg.Cluster)
+	if cfg.Cluster.Connect == "" && !l.has("hbase.connect") {
+		l.fault("hbase.connect", Missing, "is missing", "write hbase: { connect: \"rpc://localhost:16000\" }")
+	}
+	return l.done(cfg)
 }
 
 func newLoader(file string, env func(string) (string, bool)) *loader {

@@ -194,6 +194,9 @@ const (
 	EachRow         Code = "each"
 	Members         Code = "members"
 	MembersNulls    Code = "members-nulls"
+	KeptNulls       Code = "kept-nulls"
+	SharedNulls     Code = "shared-nulls"
+	StoredNulls     Code = "stored-nulls"
 	RowTTL          Code = "row-ttl"
 	ManyRows        Code = "many-rows"
 	ColumnDiffers   Code = "column-differs"
@@ -260,12 +263,15 @@ var codeMeanings = []struct {
 	{UnsafeWrites, "A region server that dies loses acknowledged rows (warning)."},
 	{PartialEvent, "The table's rows are events, which never change in part (warning)."},
 	{OpenPassword, "A password is sent over a connection that is not encrypted (warning)."},
-	{PartialNulls, "Null fields delete their columns, but the pipeline's changes carry only some fields."},
+	{PartialNulls, "Null fields empty their columns, but the pipeline's changes carry only some fields."},
 	{SharedFamily, "Rows are replaced in a family that another pipeline also writes."},
 	{KeyNames, "A name under `as` is not in the key, or is also the name of another field of the event."},
 	{EachRow, "There cannot be a row for each word: the key does not hold the word, or it does not come from a text."},
 	{Members, "A field without members is to be written as columns of members, or a setting for them is on another column."},
-	{MembersNulls, "Null members cannot delete their columns, because the possible columns are unknown."},
+	{MembersNulls, "Null members cannot empty their columns, because the possible columns are unknown."},
+	{KeptNulls, "A column of an entity keeps its former value when its field becomes null (warning)."},
+	{SharedNulls, "Two entries store nulls in one column of an entity, so that each empties what the other wrote (warning)."},
+	{StoredNulls, "A null is to be stored in a column of bytes, where any cell is a value."},
 	{RowTTL, "A row's ttl cannot work: it is not a time, its versions are not timestamps, or it would also expire delete markers."},
 	{ManyRows, "A document belongs to one row of an event, but the event becomes several rows in that table."},
 	{ColumnDiffers, "A column is filled from fields with different types, or with different names (warning)."},

@@ -18,6 +18,7 @@ import (
 	"brine/rowkey"
 	"brine/rowkey/eventkey"
 	"brine/serve"
+	"brine/sink"
 	"brine/sqlconsole"
 )
 
@@ -241,7 +242,7 @@ func (p *Pipeline) machine(table query.Table) command.Machine {
 	version, _ := p.versionFields()
 	m := command.Machine{Pipeline: p.Name, Table: table, Topic: p.commandTopic(), Partitioner: command.Partitioner(s.Partitioner),
 		RecordKey: s.RecordKey, State: s.State, Version: version, Carried: p.carried(), Schema: p.Schema()}
-	m.Elsewhere = !p.Reads(m.Topic)
+	m.Elsewhere, m.AnswerWithin = !p.Reads(m.Topic), s.AnswerWithin
 	for _, d := range p.Documents {
 		if purge := p.config.Index(d.Index).PurgeDeletesAfter; purge > 0 && (m.Purged == 0 || purge < m.Purged) {
 			m.Purged = purge
@@ -378,7 +379,7 @@ func (c *Config) erases(t *Table) string {
 		for i := range p.Rows {
 			switch r := &p.Rows[i]; {
 			case r.Table != t.Name:
-			case r.Nulls != "merge":
+			case sink.NullPolicy(r.Nulls).Deletes():
 				return "pipeline " + p.Name + " has nulls: " + r.Nulls + ", whose delete markers hide it"
 			case r.HardDeletes:
 				return "pipeline " + p.Name + " has hard_deletes, whose delete markers hide it"

@@ -20,6 +20,7 @@ import (
 	"brine/mask"
 	"brine/plan"
 	"brine/registry"
+	"brine/sink"
 )
 
 // Options returns how to reach the brokers.
@@ -150,6 +151,9 @@ func (p *Pipeline) Indexer() indexer.Options {
 			Every: indexer.Every(x.Every), Keep: p.config.Table(cmp.Or(d.Table, p.Rows[0].Table)).keep()}
 		if _, embedded := s.Embedded(); !embedded {
 			doc.Routing = x.Routing
+		}
+		if r := p.rowsOf(cmp.Or(d.Table, p.Rows[0].Table)); r != nil {
+			doc.Nulls = p.Changes == changesPartial && sink.NullPolicy(r.Nulls) == sink.NullsStore
 		}
 		if d.When != "" {
 			doc.When, doc.Hides = p.documentSetting(i)+".when", d.Otherwise == otherwiseDelete
@@ -335,6 +339,7 @@ func (p *Pipeline) forecast(t *Table) (forecast.Target, error) {
 		Pipeline: p.Name, Schema: p.Schema(), Rows: p.Sink(), TTL: map[string]time.Duration{},
 		Table: plan.Table{Name: t.Name, Key: t.RowKeys().Newest(), EventRows: t.Row == "event", Splits: splits},
 	}
+	out.Table.TieFix = out.Schema.TieFix()
 	if p.config.Mask().MasksKey(t.Name) {
 		out.Table.Masked = mask.Text
 	}

@@ -70,9 +70,10 @@ type Config struct {
 
 // HTTP is the section http.
 type HTTP struct {
-	// Address of the admin port. It serves /metrics, /healthz and /readyz. On the same machine, and for requests that present `token`, it also
-	// serves the state of tables and pipelines. Port 0 picks a free port. `unix:/run/brine/admin.sock` is a Unix socket instead, which only
-	// brine's user may connect to.
+	// Address of the admin port. It serves /metrics, /healthz and /readyz to everybody. To requests that present `token`, or, if there is
+	// none, to those on the same machine, it also serves the state of tables and pipelines, and lets them pause and reload pipelines. Port 0
+	// picks a free port. `unix:/run/brine/admin.sock` is a Unix socket instead, which only brine's user may connect to, and which needs no
+	// token.
 	Listen string `set:"listen" default:"127.0.0.1:8765"`
 	// How long a partition with records to read may stand still before /healthz answers 503 and names it.
 	Stall time.Duration `set:"stall" default:"1m" min:"100ms" max:"1d"`
@@ -80,8 +81,8 @@ type HTTP struct {
 	// `*.NAME` is every name below NAME. Requests with other names are refused, because a web page could make a browser send them and read the
 	// answer.
 	Hosts []string `set:"hosts" example:"[brine.example.com]"`
-	// Token that requests from other machines must present (`Authorization: Bearer TOKEN`) to get more than metrics and health. At least 16
-	// visible characters. Take it from the environment, as `brine skew` and `brine top` do: BRINE_HTTP_TOKEN.
+	// Token that requests must present (`Authorization: Bearer TOKEN`), on this machine too, to get more than metrics and health. At least 16
+	// visible characters. Take it from the environment, as the commands that call the admin port do: BRINE_HTTP_TOKEN.
 	Token string `set:"token,secret" example:"${ADMIN_TOKEN}"`
 	// Whether to serve profiles of the process below /debug/pprof/.
 	Pprof bool `set:"pprof" default:"false"`

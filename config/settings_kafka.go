@@ -7,6 +7,9 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 )
 
+// ConsumerSession is the brokers' default group.consumer.session.timeout.ms. They may have another; only they know.
+const ConsumerSession = 45 * time.Second
+
 // Kafka is the section kafka.
 type Kafka struct {
 	// Brokers to connect to first, as host:port.
@@ -34,8 +37,9 @@ type Kafka struct {
 	// (KIP-848): the brokers move partitions one by one while the others go on; it needs Kafka 4.0 or later, preferably 4.3. `auto`:
 	// `consumer` if the brokers support it. A group may mix members of both, so change one process at a time.
 	GroupProtocol string `set:"group_protocol" default:"classic" oneof:"classic consumer auto"`
-	// How long a member may be silent before it loses its partitions. With `group_protocol: consumer` the brokers'
-	// group.consumer.session.timeout.ms applies instead.
+	// How long a member may be silent before it loses its partitions. With `group_protocol: consumer` the brokers decide that
+	// (group.consumer.session.timeout.ms, 45 s by default), and this is how long a member works on without an answer from them: no longer than
+	// theirs.
 	SessionTimeout time.Duration `set:"session_timeout" default:"30s" min:"1s" max:"1h"`
 	// How long the members of a group may take to rejoin in a rebalance. A revoked partition settles and commits within a third of this and of
 	// session_timeout.

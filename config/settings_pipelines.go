@@ -342,6 +342,9 @@ type Commands struct {
 	// Topic to publish commands to. Without it: the topic that the pipeline reads. If it is another topic, its reader answers with changes of
 	// its own in the pipeline's topic.
 	Topic string `set:"topic" example:"shop.commands"`
+	// With another topic: how long a row that its reader does not change is locked for other commands. After that, the command is
+	// `unanswered`.
+	AnswerWithin time.Duration `set:"answer_within" default:"1h" min:"1s" max:"30d"`
 	// The commands, by name.
 	Transitions []Transition `set:"transitions" example:"{ confirm: { from: [shipped], to: received, roles: [customer] } }"`
 }

@@ -10,10 +10,11 @@ type Rows struct {
 	// Columns that store many fields in one cell, because each cell has overhead: `family:qualifier` and the format, or the format and the
 	// fields. Only with `changes: whole`. `brine query` shows the fields as if they were columns.
 	Pack []PackedColumn `set:"pack" example:"{ \"e:p\": msgpack }"`
-	// What a null or absent field does to its column. `merge`: nothing; an older value stays. `delete`: the column's older values disappear.
-	// `replace`: all older cells in the families of these columns disappear, as if the row were new. The last two need `changes: whole` and
-	// versions that are times, and write delete markers: see rows.md.
-	Nulls string `set:"nulls" default:"merge" oneof:"merge replace delete"`
+	// What a null or absent field does to its column. `merge`: nothing; an older value stays. `store`: the column says that it is null, in a
+	// cell without a value. `delete`: the column's older values disappear. `replace`: all older cells in the families of these columns
+	// disappear, as if the row were new. The last two write delete markers and need versions that are times. All but `merge` need records
+	// that carry every field: `changes: whole`, or `store` with Debezium's. See rows.md.
+	Nulls string `set:"nulls" default:"merge" oneof:"merge store replace delete"`
 	// Key fields with names of their own in the table's key: that name and the field that fills it. Two entries for one table make two rows
 	// per event: the sender's, `as: { owner: from, peer: to }`, and the receiver's, `as: { owner: to, peer: from }`.
 	As []KeyField `set:"as" example:"{ owner: from, peer: to }"`

@@ -88,6 +88,7 @@ func TestAnswers(t *testing.T) {
 		{`courier.substring(1, 3) + courier.substring(7)`, `"ngm"`, event.Text},
 		{`courier.substring(8)`, `""`, event.Text},
 		{`courier == waybill`, `false`, event.Bool},
+		{`price > 0.0e-400 && -0.0 == 0.0 && price * 5e-324 > double("0e-999")`, `true`, event.Bool},
 	} {
 		v, typ, err := ask(c.text, parcelValues())
 		if err != nil || show(v) != c.want || typ != c.typ {
@@ -142,6 +143,10 @@ func TestFaults(t *testing.T) {
 		{`google.protobuf.StringValue{value: courier}`, `at character 28: its result is a Protocol Buffers message, which no field can hold`},
 		{`courier.matches(waybill)`, `at character 17: the regular expression must be a literal between quotes`},
 		{`courier.matches("(")`, "at character 17: error parsing regexp: missing closing ): `(`"},
+		{`price > 1e-400`, `at character 9: 1e-400 is too small for a float and would be 0; write 0.0 if that is meant`},
+		{"courier == \"é\" &&\n  price > -0.005E-399", `at line 2, character 11: -0.005E-399 is too small for a float and would be 0; write 0.0 if that is meant`},
+		{`price > double("1e-400")`, `at character 15: 1e-400 is too small for a float and would be 0; write 0.0 if that is meant`},
+		{`price > 1e400`, `at character 9: invalid double literal`},
 		{`package`, `at character 1: reserved identifier: package`},
 	} {
 		_, _, err := ask(c.text, parcelValues())

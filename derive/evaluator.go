@@ -21,6 +21,8 @@ type Evaluator struct {
 	scope scope
 	frame *interpreter.ExecutionFrame // over the scope
 	part  []int                       // lets that the current event has the fields for
+
+	unknown []bool // fields of the current event
 }
 
 // Evaluator returns a new evaluator.
@@ -68,24 +70,71 @@ func (e *Evaluator) Derive(values []event.Value) (keep bool, err *event.Error) {
 // DeriveDelete implements event.Evaluator.
 func (e *Evaluator) DeriveDelete(values []event.Value, holds []bool) (keep bool, err *event.Error) {
 	r := e.rules
-	lacks := func(field int) bool { return !holds[field] }
-	e.part = e.part[:0]
-	for i, sources := range r.reads[:len(r.lets)] {
-		if !slices.ContainsFunc(sources, lacks) {
-			e.part = append(e.part, i)
+	e.unknown = e.unknown[:0]
+	for field := range r.fields {
+		e.unknown = append(e.unknown, field < r.record && !holds[field])
+	}
+	return e.deriveKnown(values, false)
+}
+
+// DeriveFormer implements event.Evaluator.
+func (e *Evaluator) DeriveFormer(values []event.Value) (kept bool) {
+	e.unknown = append(e.unknown[:0], make([]bool, len(e.rules.fields))...)
+	kept, _ = e.deriveKnown(values, true)
+	return kept
+}
+
+// deriveKnown is Derive for an event of which some fields are unknown. If former, what has no result is unknown, too, and no error.
+func (e *Evaluator) deriveKnown(values []event.Value, former bool) (keep bool, err *event.Error) {
+	r := e.rules
+	if err := e.makeKnown(r.before, values, former); err != nil {
+		return false, err
+	}
+	if r.when != nil {
+		kept, known, err := e.evalKnown(len(r.lets), r.when, values, former)
+		if err != nil || known && !kept.Bool() {
+			return false, err
 		}
 	}
-	if err := e.make(e.part, values); err != nil {
-		return false, err
+	return true, e.makeKnown(r.after, values, former)
+}
+
+// makeKnown is make for an event of which some fields are unknown. So are results that depend on these.
+func (e *Evaluator) makeKnown(lets []int, values []event.Value, former bool) *event.Error {
+	for _, i := range lets {
+		x, field := &e.rules.lets[i], e.rules.record+i
+		v, known, err := e.evalKnown(i, x, values, former)
+		switch {
+		case err != nil && x.local:
+			v = withoutResult(err)
+		case err != nil:
+			return err
+		}
+		values[field], e.unknown[field] = v, !known
 	}
-	if r.when == nil || slices.ContainsFunc(r.reads[len(r.lets)], lacks) {
-		return true, nil
+	return nil
+}
+
+// evalKnown is eval for an event of which some fields are unknown. known is false, and the result null, if the result depends on one of
+// these: false && unknown is false. See deriveKnown for former.
+func (e *Evaluator) evalKnown(i int, x *expression, values []event.Value, former bool) (v event.Value, known bool, err *event.Error) {
+	if !slices.ContainsFunc(x.names, func(field int) bool { return e.unknown[field] }) {
+		if v, err = e.eval(i, x, values); err != nil && former {
+			return event.Value{}, false, nil
+		}
+		return v, true, err
 	}
-	kept, err := e.eval(len(r.lets), r.when, values)
-	if err != nil {
-		return false, err
+	e.scope.values, e.scope.boxes, e.scope.unknown = values, e.boxes[i], e.unknown
+	out, _, wrong := x.program.Eval(e.frame)
+	e.scope.unknown = nil
+	if wrong != nil {
+		return event.Value{}, false, nil //nolint:nilerr // it may come of what is unknown
 	}
-	return kept.Bool(), nil
+	v, fault := unbox(out) // what CEL does not know is no value either
+	if fault != "" || x.question && v.Null() {
+		return event.Value{}, false, nil
+	}
+	return v, true, nil
 }
 
 // DeriveUpdate implements event.Evaluator.
@@ -123,6 +172,8 @@ func (e *Evaluator) DeriveUpdate(values []event.Value, unsent, lasting []bool) (
 			values[r.record+i] = withoutResult(r.unknown(x, lacked, -1))
 		case changing >= 0:
 			return false, r.unknown(x, lacked, r.reads[i][changing])
+		default:
+			values[r.record+i] = event.Unsent()
 		}
 	}
 	return true, e.make(e.part, values)
@@ -234,13 +285,20 @@ func unbox(v ref.Val) (out event.Value, fault string) {
 
 // scope is the Activation of one evaluation: the boxes of the fields that the expression names.
 type scope struct {
-	values []event.Value
-	boxes  []box
+	values  []event.Value
+	boxes   []box
+	unknown []bool // by field; nil: none is
 }
+
+// unknown is what CEL takes for a field that is not known.
+var unknown = types.NewUnknown(1, nil)
 
 func (s *scope) ResolveName(name string) (any, bool) {
 	for i := range s.boxes {
 		if b := &s.boxes[i]; b.name == name {
+			if s.unknown != nil && s.unknown[b.field] {
+				return unknown, true
+			}
 			return b.fill(s.values[b.field]), true
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/ast"
@@ -31,7 +33,7 @@ func (b *Builder) compile(setting, text string) (expression, *Fault) {
 		return expression{}, b.explain(faultOf(issues))
 	}
 	tree := checked.NativeRep()
-	if f := refusedNode(tree); f != nil {
+	if f := refusedNode(tree, text); f != nil {
 		return expression{}, f
 	}
 	if b.namesWrong(tree) {
@@ -74,8 +76,9 @@ func unwrapped(t *types.Type) string {
 	return wrapped.ReplaceAllString(t.String(), "$1")
 }
 
-// refusedNode finds what CEL allows and we do not: Protocol Buffers messages, and regular expressions that come from events.
-func refusedNode(tree *ast.AST) (found *Fault) {
+// refusedNode finds what CEL allows and we do not in an expression of this text: Protocol Buffers messages, regular expressions that come
+// from events, and numbers that CEL silently makes 0.
+func refusedNode(tree *ast.AST, text string) (found *Fault) {
 	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch {
 		case found != nil:
@@ -83,6 +86,12 @@ func refusedNode(tree *ast.AST) (found *Fault) {
 			found = faultAt(tree, e, "its result is a Protocol Buffers message, which no field can hold")
 		case e.Kind() == ast.ComprehensionKind:
 			found = faultAt(tree, e, "it has a loop")
+		case e.Kind() == ast.LiteralKind && e.AsLiteral().Value() == 0.0:
+			found = vanished(tree, e, numberAt(tree, e, text))
+		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "double" && e.AsCall().Args()[0].Kind() == ast.LiteralKind:
+			if number, ok := e.AsCall().Args()[0].AsLiteral().Value().(string); ok {
+				found = vanished(tree, e, number)
+			}
 		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "matches":
 			args := e.AsCall().Args()
 			if p := args[len(args)-1]; p.Kind() != ast.LiteralKind {
@@ -96,6 +105,32 @@ func refusedNode(tree *ast.AST) (found *Fault) {
 	}))
 	return found
 }
+
+// vanished returns the fault of a number that is not 0, but too small for a float.
+func vanished(tree *ast.AST, e ast.Expr, number string) *Fault {
+	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
+	if f, err := strconv.ParseFloat(number, 64); err == nil && f == 0 && strings.ContainsAny(mantissa, "123456789") {
+		return faultAt(tree, e, number+" is too small for a float and would be 0; write 0.0 if that is meant")
+	}
+	return nil
+}
+
+// numberAt returns the number that a literal of an expression's text is.
+func numberAt(tree *ast.AST, e ast.Expr, text string) string {
+	at, ok := tree.SourceInfo().GetOffsetRange(e.ID())
+	characters := []rune(text)
+	if !ok || int(at.Start) > len(characters) {
+		return ""
+	}
+	rest := string(characters[at.Start:])
+	if sign, number, ok := strings.Cut(rest, "-"); ok && sign == "" {
+		rest = "-" + strings.TrimLeft(number, " \t\r\n")
+	}
+	return number.FindString(rest)
+}
+
+// number is how CEL writes a double.
+var number = regexp.MustCompile(`^-?[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?`)
 
 func faultAt(tree *ast.AST, e ast.Expr, text string) *Fault {
 	at := tree.SourceInfo().GetStartLocation(e.ID())

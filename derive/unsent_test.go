@@ -11,9 +11,14 @@ import (
 // unsentSchema returns the schema of partial changes of a table with the columns id, name, body and n, some of them with expressions.
 func unsentSchema(t *testing.T, when string, lets ...string) event.Schema {
 	t.Helper()
-	e := &event.Envelope{Form: event.Debezium, Keys: []string{"id"}, Partial: true}
-	fields := []event.Field{{Name: "id", Type: event.Int}, {Name: "name", Type: event.Text}, {Name: "body", Type: event.Text}, {Name: "n", Type: event.Int},
-		{Name: "from", Type: event.Text, Place: event.RecordTopic}}
+	return unsentSchemaOf(t, []event.Field{{Name: "id", Type: event.Int}, {Name: "name", Type: event.Text}, {Name: "body", Type: event.Text},
+		{Name: "n", Type: event.Int}, {Name: "from", Type: event.Text, Place: event.RecordTopic}}, when, lets...)
+}
+
+// unsentSchemaOf returns that of a table with other fields.
+func unsentSchemaOf(t *testing.T, fields []event.Field, when string, lets ...string) event.Schema {
+	t.Helper()
+	e := &event.Envelope{Form: event.Debezium, Keys: []string{fields[0].Name}, Partial: true}
 	b := New(fields)
 	for _, l := range lets {
 		name, text, _ := strings.Cut(l, "=")
@@ -50,6 +55,8 @@ func outcomeOf(d *event.Decoder, s event.Schema, value string) string {
 	var out []string
 	for i, f := range s.Fields {
 		switch v := ev.Values[i]; {
+		case v.Unsent():
+			out = append(out, f.Name+" unsent")
 		case v.Null():
 		case strings.HasPrefix(f.Name, "rows"):
 			holds, err := ev.Holds(i)
@@ -75,24 +82,25 @@ func TestExpressionsOnColumnsThatWereNotSent(t *testing.T) {
 		known      string // and without
 	}{
 		{"a let on it alone", "", []string{`short=body.substring(0, 1)`},
-			`id 1, name "a", n 2, from "t"`, `id 1, name "a", body "text", n 2, from "t", short "t"`},
+			`id 1, name "a", body unsent, n 2, from "t", short unsent`, `id 1, name "a", body "text", n 2, from "t", short "t"`},
 		{"one that takes null for an answer", "", []string{`there=body == null ? "no" : "yes"`},
-			`id 1, name "a", n 2, from "t"`, `id 1, name "a", body "text", n 2, from "t", there "yes"`},
+			`id 1, name "a", body unsent, n 2, from "t", there unsent`, `id 1, name "a", body "text", n 2, from "t", there "yes"`},
 		{"with the key and the topic", "", []string{`info=body + string(id) + from`},
-			`id 1, name "a", n 2, from "t"`, `id 1, name "a", body "text", n 2, from "t", info "text1t"`},
+			`id 1, name "a", body unsent, n 2, from "t", info unsent`, `id 1, name "a", body "text", n 2, from "t", info "text1t"`},
 		{"with a column that may have changed", "", []string{`info=name + body`},
 			`bad_expression: let.info: ` + unknown + `, and name may have changed` + fix, `id 1, name "a", body "text", n 2, from "t", info "atext"`},
 		{"through another let", "", []string{`short=body.substring(0, 1)`, `info=short + name`},
 			`bad_expression: let.info: ` + unknown + `, and name may have changed` + fix, `id 1, name "a", body "text", n 2, from "t", short "t", info "ta"`},
-		{"a let on others", "", []string{`info=name + "!"`}, `id 1, name "a", n 2, from "t", info "a!"`, `id 1, name "a", body "text", n 2, from "t", info "a!"`},
+		{"a let on others", "", []string{`info=name + "!"`},
+			`id 1, name "a", body unsent, n 2, from "t", info "a!"`, `id 1, name "a", body "text", n 2, from "t", info "a!"`},
 		{"a when on it", `body != "x"`, nil, `bad_expression: when: ` + unknown + fix, `id 1, name "a", body "text", n 2, from "t"`},
 		{"a when on it through a let", `short != "x"`, []string{`short=body.substring(0, 1)`},
 			`bad_expression: when: ` + unknown + fix, `id 1, name "a", body "text", n 2, from "t", short "t"`},
 		{"a when on others that keeps", `n == 2`, []string{`short=body.substring(0, 1)`},
-			`id 1, name "a", n 2, from "t"`, `id 1, name "a", body "text", n 2, from "t", short "t"`},
+			`id 1, name "a", body unsent, n 2, from "t", short unsent`, `id 1, name "a", body "text", n 2, from "t", short "t"`},
 		{"a when on others that drops", `n == 3`, []string{`info=name + body`}, `filtered`, `filtered`},
 		{"a row's when on it", "", []string{`?rows[0].when=body != "x"`, `?rows[1].when=n == 2`},
-			`id 1, name "a", n 2, from "t", rows[0].when false bad_expression: rows[0].when: ` + unknown + fix + `, rows[1].when true <nil>`,
+			`id 1, name "a", body unsent, n 2, from "t", rows[0].when false bad_expression: rows[0].when: ` + unknown + fix + `, rows[1].when true <nil>`,
 			`id 1, name "a", body "text", n 2, from "t", rows[0].when true <nil>, rows[1].when true <nil>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -34,6 +34,19 @@ func TestDecodingTimesAllocatesNothing(t *testing.T) {
 		{Name: "us", Type: event.Time, Format: "epoch_us"}, {Name: "n", Type: event.Text, Numbers: true},
 	}}
 	rec := &event.Record{Value: []byte(`{"at":"2013-01-31T08:00:00.123+08:00","local":"31/Jan/2013:08:00:00","us":1357344000123456,"n":1.50}`), Timestamp: 1359590400000}
+	allocatesNothing(t, s, rec)
+}
+
+// A row that follows the same schema as the one before it is read in place too.
+func TestDecodingRowsBehindTheirSchemaAllocatesNothing(t *testing.T) {
+	s := wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, MarkedDeletes: true}, -1, at("id", event.Int), at("name", event.Text))
+	rec := &event.Record{Value: []byte(`{"schema":{"type":"struct","name":"s1.shop.orders.Value"},"payload":{"id":1,"name":"ann"}}`), Timestamp: 1000}
+	allocatesNothing(t, s, rec)
+}
+
+// allocatesNothing checks that a record is decoded without allocations once a batch has its size.
+func allocatesNothing(t *testing.T, s event.Schema, rec *event.Record) {
+	t.Helper()
 	d := event.NewDecoder(s)
 	var batch event.Batch
 	n := testing.AllocsPerRun(100, func() {

@@ -191,6 +191,9 @@ func (b *Builder) Forget(n *Node) {
 	if n.field >= 0 {
 		b.values[n.field] = Value{}
 	}
+	if n.raw > 0 {
+		b.values[n.raw] = Value{}
+	}
 	for _, m := range n.children {
 		b.Forget(m)
 	}

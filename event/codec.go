@@ -20,7 +20,7 @@ import (
 //	TimeNS   as an Int, in nanoseconds since 1970
 //	Bool     1 byte, 0xFF or 0x00 (Bytes.toBytes(boolean))
 //
-// Null appends nothing; a null field has no cell.
+// Null appends nothing: a null field has no cell, or the one of NullCell.
 func AppendValue(dst []byte, v Value) []byte {
 	switch v.Type {
 	case Text, Nested, Bytes:
@@ -38,10 +38,32 @@ func AppendValue(dst []byte, v Value) []byte {
 	return dst
 }
 
-// ParseValue reads back what AppendValue wrote for a field of type t. It reads every time as TimeMS, because that is what a cell holds. A
-// Text, Nested or Bytes aliases cell, and is UTF-8 or JSON only if brine wrote it. Like HBase's Bytes, it takes any byte but 0 as true.
+// nullText is the cell of a Text that is null. UTF-8 never has this byte; an empty cell is the empty text.
+const nullText = "\xFF"
+
+// NullCell returns the bytes of a cell that says that its field of type t is null. It is empty except for a Text. A Bytes has none, since
+// any bytes are a value: ok is false.
+func NullCell(t Type) (cell []byte, ok bool) {
+	text, ok := nullCell(t)
+	return []byte(text), ok
+}
+
+// nullCell is NullCell without a copy.
+func nullCell(t Type) (cell string, ok bool) {
+	if t == Text {
+		return nullText, true
+	}
+	return "", t != Bytes
+}
+
+// ParseValue reads back what AppendValue or NullCell wrote for a field of type t. It reads every time as TimeMS, because that is what a
+// cell holds. A Text, Nested or Bytes aliases cell, and is UTF-8 or JSON only if brine wrote it. Like HBase's Bytes, it takes any byte but
+// 0 as true.
 func ParseValue(t Type, cell []byte) (Value, error) {
 	width := 8
+	if null, ok := nullCell(t); ok && string(cell) == null {
+		return Value{}, nil
+	}
 	switch t {
 	case Text, Nested, Bytes:
 		return Value{Type: t, text: cell}, nil

@@ -42,6 +42,39 @@ func TestCellValues(t *testing.T) {
 	}
 }
 
+// TestCellsOfNulls: the cell of a null is no value's, and is read as a null.
+func TestCellsOfNulls(t *testing.T) {
+	for _, c := range []struct {
+		typ  event.Type
+		cell string
+	}{
+		{event.Text, "\xff"}, {event.Nested, ""}, {event.Int, ""}, {event.Float, ""}, {event.Bool, ""}, {event.Decimal, ""},
+		{event.TimeMS, ""}, {event.Date, ""}, {event.TimeUS, ""}, {event.TimeNS, ""},
+	} {
+		cell, ok := event.NullCell(c.typ)
+		if !ok || cell == nil || string(cell) != c.cell {
+			t.Errorf("%s: %q, %t", c.typ, cell, ok)
+		}
+		if v, err := event.ParseValue(c.typ, cell); err != nil || !v.Null() || v.Unsent() {
+			t.Errorf("%s: read as %v, %v", c.typ, v, err)
+		}
+	}
+	if cell, ok := event.NullCell(event.Bytes); ok {
+		t.Errorf("bytes: %q would be read as a value", cell)
+	}
+	for typ, cell := range map[event.Type]string{event.Text: "", event.Bytes: ""} {
+		if v, err := event.ParseValue(typ, []byte(cell)); err != nil || v.Null() {
+			t.Errorf("%s: an empty value is read as %v, %v", typ, v, err)
+		}
+	}
+	for _, packing := range []event.Packing{event.JSON, event.MessagePack} {
+		u := event.NewUnpacker(&event.Pack{Packing: packing, Fields: []event.PackedField{{Name: "a", Field: "a", Type: event.Text}}})
+		if values, err := u.Unpack(nil); err != nil || len(values) != 1 || !values[0].Null() {
+			t.Errorf("%s: an empty pack is read as %v, %v", packing, values, err)
+		}
+	}
+}
+
 // TestCellsOfExactTypes checks the bytes of decimals against those of HBase's Bytes.toBytes(BigDecimal): the scale in 4 bytes, then the
 // unscaled number as BigInteger.toByteArray writes it. Dates and times are longs, and bytes are as they are.
 func TestCellsOfExactTypes(t *testing.T) {
@@ -91,7 +124,7 @@ func TestCellsOfExactTypes(t *testing.T) {
 			t.Errorf("%s %s: got %x, want %s", c.typ, c.text, got, c.cell)
 		}
 	}
-	for _, cell := range []string{"", "00000002", "00000002000096", "00000000ffff", "0000002701", "ffffffff01", "000000004b3b4ca85a86c47a098a224000000000"} {
+	for _, cell := range []string{"00", "00000002", "00000002000096", "00000000ffff", "0000002701", "ffffffff01", "000000004b3b4ca85a86c47a098a224000000000"} {
 		raw, _ := hex.DecodeString(cell)
 		if v, err := event.ParseValue(event.Decimal, raw); err == nil {
 			t.Errorf("the cell %s is read as %s", cell, v.Text())
@@ -106,9 +139,9 @@ func TestParseValueFaults(t *testing.T) {
 		want string
 	}{
 		{event.Int, "1234", "a cell of type int has 8 bytes; this one has 4"},
-		{event.TimeS, "", "a cell of type time_s has 8 bytes; this one has 0"},
+		{event.TimeS, "1", "a cell of type time_s has 8 bytes; this one has 1"},
 		{event.Float, "123456789", "a cell of type float has 8 bytes; this one has 9"},
-		{event.Bool, "", "a cell of type bool has 1 bytes; this one has 0"},
+		{event.Bool, "12", "a cell of type bool has 1 bytes; this one has 2"},
 		{0, "12345678", "no such field type: 0"},
 	} {
 		if _, err := event.ParseValue(c.typ, []byte(c.cell)); err == nil || err.Error() != c.want {
@@ -127,13 +160,21 @@ func FuzzParseValue(f *testing.F) {
 	f.Add(uint8(event.TimeS), []byte("1234567"))
 	f.Add(uint8(event.Float), []byte{0x7f, 0xf8, 0, 0, 0, 0, 0, 1})
 	f.Add(uint8(event.Bool), []byte{1})
-	f.Add(uint8(77), []byte{})
+	f.Add(uint8(event.Text), []byte{0xff})
+	f.Add(uint8(event.Decimal), []byte{})
+	f.Add(uint8(77), []byte{1})
 	f.Fuzz(func(t *testing.T, typ uint8, cell []byte) {
 		v, err := event.ParseValue(event.Type(typ), cell)
 		if err != nil {
 			return
 		}
 		want := cell
+		if v.Null() {
+			if null, ok := event.NullCell(event.Type(typ)); !ok || !bytes.Equal(null, cell) {
+				t.Errorf("%s: %x is read as a null", event.Type(typ), cell)
+			}
+			return
+		}
 		if v.Type == event.Bool && v.Bool() {
 			want = []byte{0xFF}
 		}

@@ -22,7 +22,8 @@ type connectReader struct {
 
 // connectSchema is a schema of the records. Nearly all of them share one.
 type connectSchema struct {
-	head []byte // of a record: everything before the payload
+	head []byte  // of a record: everything before the payload, which comes last; nil: no such record was seen
+	own  LeftOut // why the records are left out; empty: they are not
 	fields
 }
 
@@ -65,6 +66,10 @@ func (r *connectReader) Read(rec *Record, b *Builder) *Error {
 	if err := r.learn(w); err != nil {
 		return err
 	}
+	if r.current != nil && r.current.own != "" {
+		b.LeaveOut(r.current.own)
+		return nil
+	}
 	return r.read(r.root, w.payload, b)
 }
 
@@ -78,18 +83,28 @@ func (r *connectReader) sameSchema(head, value []byte, b *Builder) bool {
 	return err == nil && closed && len(bytes.TrimLeft(rest, space)) == 0
 }
 
-// wrapped is a record split into its two parts.
+// wrapped is a record split into its two parts. The head is all that comes before the payload; it is nil if the schema comes last.
 type wrapped struct{ head, schema, payload []byte }
+
+// mayHaveMore reports whether something may have been added to a wrapped record. A row with columns of these names, and others, holds
+// other values in them.
+func (w *wrapped) mayHaveMore() bool {
+	part := func(raw []byte) bool { return raw[0] == '{' || raw[0] == 'n' }
+	return part(w.schema) && part(w.payload) && (w.schema[0] == '{' || w.payload[0] == '{')
+}
 
 const space = " \t\r\n"
 
-// isBare reports whether the first member of a record is neither of the two of a wrapped one.
+// isBare reports whether the first member of a record is certainly neither of the two of a wrapped one.
 func isBare(value []byte) bool {
 	i := skipSpace(value, 0)
 	if i == len(value) || value[i] != '{' {
 		return false
 	}
 	first := value[skipSpace(value, i+1):]
+	if len(first) > 1 && bytes.IndexByte(first[:min(len(first), len(`"payload"`))], '\\') >= 0 {
+		return false // the name has an escape
+	}
 	return !bytes.HasPrefix(first, []byte(`"schema"`)) && !bytes.HasPrefix(first, []byte(`"payload"`))
 }
 
@@ -109,22 +124,24 @@ func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
 			break
 		}
 		part := &w.schema
-		switch key := string(name); {
-		case key == `"payload"`:
+		switch key := string(r.unquoted(name)); {
+		case key == "payload":
 			part = &w.payload
-		case key == `"schema"`:
-		case w.schema != nil && w.payload != nil:
+		case key == "schema":
+		case w.schema != nil && w.payload != nil && w.mayHaveMore():
 			return wrapped{}, &Error{Reason: Undecodable, Detail: "there is data after the payload"}
 		default:
 			return wrapped{}, nil
 		}
 		twice := *part != nil
 		if twice {
-			return wrapped{}, &Error{Reason: Undecodable, Field: string(name[1 : len(name)-1]), Detail: "it occurs twice"}
+			return wrapped{}, &Error{Reason: Undecodable, Field: string(r.unquoted(name)), Detail: "it occurs twice"}
 		}
 		if raw, err = r.json.ReadValue(); err == nil {
 			end := int(r.json.InputOffset())
-			w.head, *part = value[:end-len(raw)], value[end-len(raw):end]
+			if *part = value[end-len(raw) : end]; part == &w.payload && w.schema != nil {
+				w.head = value[:end-len(raw)]
+			}
 		}
 	}
 	if err == nil {
@@ -141,26 +158,34 @@ func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
 
 // learn sets the nodes' forms from a record's schema.
 func (r *connectReader) learn(w wrapped) *Error {
+	s, err := r.schemaOf(w)
+	if err == nil {
+		r.use(s)
+	}
+	return err
+}
+
+// schemaOf returns a record's schema; nil: it has none.
+func (r *connectReader) schemaOf(w wrapped) (*connectSchema, *Error) {
 	if string(w.schema) == "null" {
-		r.use(nil)
-		return nil
+		return nil, nil
 	}
 	s := r.known[string(w.schema)]
 	if s == nil {
 		s = &connectSchema{}
 		if err := json.Unmarshal(w.schema, &s.fields); err != nil {
-			return &Error{Reason: Undecodable, Field: "schema", Detail: "it is not a Kafka Connect schema"}
+			return nil, &Error{Reason: Undecodable, Field: "schema", Detail: "it is not a Kafka Connect schema"}
 		}
-		if len(w.head) > len(w.schema) { // the payload comes last
-			s.head = bytes.Clone(w.head)
-		}
+		s.own = r.root.OwnRecord(Shape{Name: s.Name})
 		if len(r.known) == maxConnectSchemas {
 			clear(r.known)
 		}
 		r.known[string(w.schema)] = s
 	}
-	r.use(s)
-	return nil
+	if s.head == nil && s.own == "" {
+		s.head = bytes.Clone(w.head)
+	}
+	return s, nil
 }
 
 // use sets the nodes' forms to those of a schema, or to the declared ones if s is nil.
@@ -234,7 +259,7 @@ func (b *Builder) base64Decimal(n *Node, text []byte, scale int) *Error {
 		return &Error{Reason: WrongType, Field: n.path, Detail: "the decimal has more than 38 digits"}
 	}
 	size, err := base64.StdEncoding.Decode(room[:], text)
-	if err != nil || size == 0 {
+	if err != nil || size == 0 || bytes.ContainsAny(text, "\r\n") { // which Decode skips
 		return &Error{Reason: WrongType, Field: n.path, Detail: "a decimal of bytes in base64 is expected, found " + Quoted(text)}
 	}
 	b.Forget(n)
@@ -261,4 +286,24 @@ func (b *Builder) variableDecimal(n *Node, raw []byte) (known bool, err *Error) 
 		return false, nil //nolint:nilerr // the object is not a decimal of Debezium's
 	}
 	return true, b.base64Decimal(n, value, places)
+}
+
+// Own implements Recognizer.
+func (r *connectReader) Own(rec *Record) LeftOut {
+	w, err := r.unwrap(rec.Value)
+	switch {
+	case err != nil:
+		return ""
+	case w.schema == nil || w.payload == nil:
+		return r.own(rec.Value)
+	case string(w.payload) == "null":
+		return ""
+	}
+	switch s, err := r.schemaOf(w); {
+	case err != nil:
+		return ""
+	case s != nil && s.own != "":
+		return s.own
+	}
+	return r.own(w.payload)
 }

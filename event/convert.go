@@ -139,6 +139,9 @@ func (b *Builder) convert(n *Node, kind jsontext.Kind, raw []byte) *Error {
 
 // read sets a field from a text, which is UTF-8 and lasts as long as the batch.
 func (b *Builder) read(n *Node, text []byte) *Error {
+	if n.raw > 0 {
+		b.values[n.raw] = TextOf(text)
+	}
 	if c := n.convert; c != nil {
 		text = c.turned(text)
 		if c.enum != nil {

@@ -37,20 +37,133 @@ func (e *envelope) debezium(b *Builder) (gone bool, err *Error) {
 // noChange leaves out a record that does not concern a row.
 func (e *envelope) noChange(b *Builder) *Error {
 	i := &e.decoder.images
-	switch {
-	case e.decoder.has(i.before), e.decoder.has(i.after):
-	case b.Has(e.ddl):
-		b.LeaveOut(SchemaChange)
-		return nil
-	case b.Has(e.status):
-		b.LeaveOut(Transaction)
-		return nil
-	case b.Has(e.beat):
-		b.LeaveOut(Heartbeat)
-		return nil
+	if !e.decoder.has(i.before) && !e.decoder.has(i.after) {
+		if why := e.decoder.own(b.record); why != "" {
+			b.LeaveOut(why)
+			return nil
+		}
 	}
 	return &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is not a change in Debezium's format; write unwrapped: true in the " +
 		"envelope if its rows come without one"}
+}
+
+// Debezium publishes records of its own, in topics beside those of the tables: heartbeats, changes of the tables' schemas, and the
+// beginnings and ends of transactions. They have no envelope that says so, and ExtractNewRecordState passes them on as they are. They
+// differ from rows by their schema's name, or by all their members together: one member, such as id or status, may well be a column.
+
+// Recognizer is a Reader that recognizes Debezium's own records without reading their fields, so also if these do not fit.
+type Recognizer interface {
+	Reader
+	// Own returns what the record is if it is one of Debezium's own; empty: it is not.
+	Own(rec *Record) LeftOut
+}
+
+// Shape is what records of a schema look like from outside.
+type Shape struct {
+	Name    string // of the schema, with its namespace; empty: none is known
+	Members map[string]bool
+	// A member's value is true if it is, or may be, an object or a list of objects, as few columns are.
+}
+
+// OwnRecord returns what records of a shape are if they are Debezium's own; empty: they are not. A Recognizer that knows the schema of
+// records asks the root of its nodes once for each schema.
+func (n *Node) OwnRecord(s Shape) LeftOut {
+	if n.own == nil {
+		return ""
+	}
+	return n.own(s)
+}
+
+// OwnRecord is Node.OwnRecord for records of the schema s.
+func (s Schema) OwnRecord(of Shape) LeftOut {
+	e := s.Envelope
+	if e == nil || e.Form != Debezium {
+		return ""
+	}
+	if name, ok := strings.CutPrefix(of.Name, "io.debezium.connector."); ok {
+		switch name[strings.LastIndexByte(name, '.')+1:] {
+		case "Heartbeat":
+			return Heartbeat
+		case "SchemaChangeValue":
+			return SchemaChange
+		case "TransactionMetadataValue":
+			return Transaction
+		}
+	}
+	switch {
+	case of.has(e.Unwrapped, heartbeatMembers) && len(of.Members) == 1 && !s.hasColumn(beatMember):
+		return Heartbeat
+	case of.has(e.Unwrapped, schemaChangeMembers):
+		return SchemaChange
+	case of.has(e.Unwrapped, transactionMembers):
+		return Transaction
+	}
+	return ""
+}
+
+// hasColumn reports whether a field of an unwrapped row is declared at a member.
+func (s Schema) hasColumn(name string) bool {
+	for _, f := range s.Fields {
+		if s.Envelope.Unwrapped && f.OfValue() && f.Keys()[0] == name {
+			return true
+		}
+	}
+	return false
+}
+
+// ownMember is a member of one of Debezium's own records.
+type ownMember struct {
+	name    string
+	objects bool // it is an object or a list of objects, or null
+	always  bool // it is in records of every version of Debezium
+}
+
+// beatMember is the only member of a heartbeat.
+const beatMember = "ts_ms"
+
+var (
+	heartbeatMembers    = []ownMember{{beatMember, false, true}}
+	schemaChangeMembers = []ownMember{{"source", true, true}, {"databaseName", false, true}, {"ddl", false, true},
+		{"schemaName", false, false}, {"tableChanges", true, false}, {"ts_ms", false, false}}
+	transactionMembers = []ownMember{{"status", false, true}, {"id", false, true}, {"event_count", false, true},
+		{"data_collections", true, true}, {"ts_ms", false, false}}
+)
+
+// has reports whether the shape is that of a record with these members. exactly: it has no others. Otherwise a transform may have added
+// some, but none of a change's.
+func (s Shape) has(exactly bool, members []ownMember) bool {
+	found := 0
+	for _, name := range []string{"op", "before", "after"} {
+		if _, ok := s.Members[name]; ok {
+			return false
+		}
+	}
+	for _, m := range members {
+		objects, ok := s.Members[m.name]
+		switch {
+		case !ok && m.always, ok && m.objects && !objects:
+			return false
+		case ok:
+			found++
+		}
+	}
+	return !exactly || found == len(s.Members)
+}
+
+// onHeartbeatTopic reports whether the record is of a topic that has only Debezium's heartbeats.
+func onHeartbeatTopic(rec *Record) bool { return strings.HasPrefix(rec.Topic, "__debezium-heartbeat") }
+
+// own returns what the record is if it is one of Debezium's own; empty: it is not.
+func (d *Decoder) own(rec *Record) LeftOut {
+	switch {
+	case d.envelope == nil || d.envelope.Form != Debezium:
+		return ""
+	case onHeartbeatTopic(rec):
+		return Heartbeat
+	case d.recognizer == nil:
+		return ""
+	}
+	return d.recognizer.Own(rec)
 }
 
 // recall takes columns that the database did not send from the before-image, where that has them.
@@ -89,10 +202,12 @@ func (e *envelope) complete(b *Builder, created bool) *Error {
 		case !e.Partial:
 			return &Error{Reason: MissingField, Field: m.path, Detail: "the database did not send the column because it has not changed, but each " +
 				"change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial"}
-		case e.decoder.evaluator != nil:
-			m.each(func(field int) { e.decoder.partial.unsent[field] = b.values[field].Null() }) // a fix may have filled some
-			b.unsent = true
+		default:
+			m.each(b.notSent)
 		}
+	}
+	if e.Partial {
+		e.absent(b)
 	}
 	if i.before == nil || e.keyOnly() || !e.decoder.has(i.before) {
 		return nil
@@ -105,6 +220,31 @@ func (e *envelope) complete(b *Builder, created bool) *Error {
 		}
 	}
 	return nil
+}
+
+// absent handles columns that the record does not have at all, because a transform has removed what did not change, or the table did not
+// have them then: their nulls say nothing. Expressions take them for null, as they take any member that a record lacks.
+func (e *envelope) absent(b *Builder) {
+	for _, m := range e.columns {
+		if !b.Has(m) {
+			m.each(func(field int) {
+				if b.values[field].Null() { // otherwise a fix has filled it
+					b.values[field] = Unsent()
+				}
+			})
+		}
+	}
+}
+
+// notSent notes that the event lacks a field, unless a fix has filled it.
+func (b *Builder) notSent(field int) {
+	if !b.values[field].Null() {
+		return
+	}
+	b.values[field] = Unsent()
+	if b.decoder.evaluator != nil {
+		b.decoder.partial.unsent[field], b.unsent = true, true
+	}
 }
 
 // form is how JSON writes a value whose type JSON does not have.
@@ -130,7 +270,7 @@ func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, e
 	}
 	switch f := &n.form; {
 	case kind == '"' && f.kind == decimalForm:
-		return true, b.base64Decimal(n, raw[1:len(raw)-1], f.scale)
+		return true, b.base64Decimal(n, b.batch.text(raw), f.scale)
 	case kind == '{' && (n.typ != Nested || f.kind == variableForm):
 		return b.variableDecimal(n, raw)
 	case kind == '0' && f.kind == unitForm:

@@ -19,6 +19,7 @@ type Decoder struct {
 	root        *Node
 	reader      Reader
 	resolver    Resolver // the reader, if it is one
+	recognizer  Recognizer
 	build       Builder
 	evaluator   Evaluator // of the schema's Derive; nil: none
 	partial     partial   // with an evaluator
@@ -59,12 +60,15 @@ func NewDecoder(schema Schema) *Decoder {
 	d.watch()
 	d.root.straighten()
 	d.root.declared = schema.Declared()
+	if e := d.envelope; e != nil && e.Form == Debezium {
+		d.root.own = d.schema.OwnRecord
+	}
 	d.build.decoder = d
 	if schema.Derive != nil {
 		d.evaluator, d.partial = schema.Derive.Evaluator(), schema.partial()
 	}
 	if schema.Fix != nil {
-		d.fixer = newFixer(schema)
+		d.fixer = newFixer(schema, d.root)
 	}
 	switch {
 	case schema.Format != nil:
@@ -75,6 +79,7 @@ func NewDecoder(schema Schema) *Decoder {
 		d.reader = &jsonReader{root: d.root}
 	}
 	d.resolver, _ = d.reader.(Resolver)
+	d.recognizer, _ = d.reader.(Recognizer)
 	if w := &d.beside; w.keyRoot != nil {
 		w.keyRoot.straighten()
 		w.keyRoot.declared = schema.DeclaredInKeys()
@@ -144,9 +149,18 @@ func (d *Decoder) Decode(rec *Record, b *Batch) error {
 	mark := b.mark()
 	if err := d.build.make(rec, b); err != nil {
 		b.cutOff(mark)
+		if why := d.own(rec); why != "" { // its members have the names of declared fields, but not their types
+			d.leaveOut(rec, b, why)
+			return nil
+		}
 		return err
 	}
 	return nil
+}
+
+// leaveOut appends an event that has no values and writes nothing.
+func (d *Decoder) leaveOut(rec *Record, b *Batch, why LeftOut) {
+	b.Events = append(b.Events, Event{Record: rec, Values: b.cut(len(d.schema.Fields)), Version: max(0, rec.Timestamp), LeftOut: why})
 }
 
 // Reset empties b and reuses the buffers that its events' values point to.

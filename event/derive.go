@@ -16,17 +16,20 @@ type Evaluator interface {
 	// Derive fills the values of an event that no record holds, and reports whether the event is kept; if not, some may stay null. The result
 	// depends on values alone. Texts that it makes may alias those of values.
 	Derive(values []Value) (keep bool, err *Error)
-	// DeriveDelete is Derive for a delete that holds only some fields, by position. Expressions that depend on one of the others are not
-	// evaluated: their results stay null, and the event is kept.
+	// DeriveDelete is Derive for a delete that holds only some fields, by position. The others are unknown. A result that depends on one of
+	// them stays null, and the event is kept unless it is certain that it is not.
 	DeriveDelete(values []Value, holds []bool) (keep bool, err *Error)
 	// DeriveUpdate is Derive for an update without some fields, by position, which have not changed and whose values are not known. The
-	// result of an expression on them has not changed either, and stays null, if everything else that it depends on is lasting: it never
+	// result of an expression on them has not changed either, and is Unsent, if everything else that it depends on is lasting: it never
 	// changes in a row. Any other has no result, and the event is rejected; so it is if it cannot be decided whether it is kept.
 	DeriveUpdate(values []Value, unsent, lasting []bool) (keep bool, err *Error)
+	// DeriveFormer is Derive for the values that a row had before a change. What has no result is unknown: it stays null, and so does what
+	// depends on it. kept is false only if it is certain that the row was not kept.
+	DeriveFormer(values []Value) (kept bool)
 }
 
 // derive computes the fields of an event that no record holds, and leaves the event out if it is not kept. An event that was not kept
-// before the change, or could not be evaluated, has left no rows.
+// before the change has left no rows. One that could not be evaluated was rejected, but the rows that it found may still be there.
 func (d *Decoder) derive(ev *Event, gone bool) *Error {
 	var keep bool
 	var err *Error
@@ -45,10 +48,8 @@ func (d *Decoder) derive(ev *Event, gone bool) *Error {
 		return err
 	case !keep:
 		ev.LeftOut, ev.Former = Filtered, nil
-	case ev.Former != nil:
-		if kept, err := d.evaluator.Derive(ev.Former); err != nil || !kept {
-			ev.Former = nil
-		}
+	case ev.Former != nil && !d.evaluator.DeriveFormer(ev.Former):
+		ev.Former = nil
 	}
 	return nil
 }
@@ -64,12 +65,24 @@ type partial struct {
 func (s *Schema) partial() (p partial) {
 	for i := range s.Fields {
 		f := &s.Fields[i]
-		p.tombstone = append(p.tombstone, f.OfTombstone())
-		p.keyOnly = append(p.keyOnly, !f.OfValue() || !within(f.Keys(), s.Images.After) || s.Envelope.knowsFormer(f.Name))
+		p.tombstone = append(p.tombstone, f.OfTombstone() || f.Name == s.Images.Deleted || s.Envelope.makes(*f))
+		p.keyOnly = append(p.keyOnly, !s.ofRow(f) || s.Envelope.knowsFormer(f.Name))
 		p.lasting = append(p.lasting, !f.Const.Null() || f.Place == RecordTopic || f.Place == InKey || s.Envelope.identifies(f.Name))
 	}
 	p.unsent = make([]bool, len(s.Fields))
 	return p
+}
+
+// ofRow reports whether the field is a column of the row that a change is about, and nothing that stands around the row in the record's
+// value, beside the value, or in no record.
+func (s *Schema) ofRow(f *Field) bool {
+	switch {
+	case !f.OfValue(), f.Name == s.Images.Deleted, s.Envelope.makes(*f):
+		return false
+	case s.Envelope.bare():
+		return !ofEnvelope(f.Keys()[0])
+	}
+	return within(f.Keys(), s.Images.After)
 }
 
 // Condition is a field that decides whether an event is written in one place.

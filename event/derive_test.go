@@ -33,6 +33,11 @@ func (d doubling) DeriveUpdate(values []event.Value, _, _ []bool) (bool, *event.
 	return d.Derive(values)
 }
 
+func (d doubling) DeriveFormer(values []event.Value) bool {
+	keep, err := d.Derive(values)
+	return keep || err != nil
+}
+
 func TestDerivedFields(t *testing.T) {
 	schema := event.Schema{Version: 2, Derive: doubling{}, Images: event.Images{Before: []string{"before"}, After: []string{"after"}},
 		Fields: []event.Field{{Name: "id", Type: event.Text, Path: []string{"after", "id"}}, {Name: "n", Type: event.Int, Path: []string{"after", "n"}},
@@ -45,14 +50,14 @@ func TestDerivedFields(t *testing.T) {
 	for _, c := range []struct {
 		json    string
 		version int64
-		former  int64 // twice the former n; 0: none
+		former  int64 // twice the former n; 0: none; -1: not known
 		leftOut event.LeftOut
 		fails   bool
 	}{
 		{`{"after":{"id":"a","n":4}}`, 8, 0, "", false},
 		{`{"before":{"n":5},"after":{"id":"a","n":4}}`, 8, 10, "", false},
 		{`{"before":{"n":13},"after":{"id":"a","n":4}}`, 8, 0, "", false}, // it was not kept, so it left no row
-		{`{"before":{"n":7},"after":{"id":"a","n":4}}`, 8, 0, "", false},
+		{`{"before":{"n":7},"after":{"id":"a","n":4}}`, 8, -1, "", false}, // it may have left a row before it had no answer
 		{`{"before":{"n":4},"after":{"id":"a","n":13}}`, 1000, 0, event.Filtered, false},
 		{`{"after":{"id":"a","n":7}}`, 0, 0, "", true},
 		{`{"after":{"id":"a"}}`, 0, 0, "", false},
@@ -68,7 +73,9 @@ func TestDerivedFields(t *testing.T) {
 		ev := b.Events[0]
 		var former int64
 		if ev.Former != nil {
-			former = ev.Former[2].Int()
+			if former = ev.Former[2].Int(); ev.Former[2].Null() {
+				former = -1
+			}
 		}
 		if ev.Version != c.version || ev.LeftOut != c.leftOut || former != c.former {
 			t.Errorf("%s: version %d, former %d, left out %q", c.json, ev.Version, former, ev.LeftOut)

@@ -78,6 +78,9 @@ func (e *Envelope) place(path, row []string) []string {
 	return append([]string{own}, path[1:]...)
 }
 
+// ofEnvelope reports whether a member of an unwrapped row is one of the envelope's own and not a column.
+func ofEnvelope(member string) bool { return strings.HasPrefix(member, "__") }
+
 // OfCanal reports whether the publisher is Canal.
 func (e *Envelope) OfCanal() bool { return e.Form == Canal || e.Form == CanalProtobuf }
 
@@ -136,12 +139,11 @@ type envelope struct {
 	row     int // position of the field with the row's index; -1: none
 	zoned   *TimeFormat
 	kind    *Node
-	deleted *Node // of an unwrapped row
+	deleted *Node   // of an unwrapped row
+	columns []*Node // of the row after a change, or of an unwrapped one
 	pairs   []imaged
-	// Present only in records that are not changes of rows.
-	ddl, status, beat *Node
-	// Of records that ExtractNewRecordState passes on as they are, the members that together tell them from rows.
-	schemaChange, transaction [2]*Node
+	// Of unwrapped rows, members that only some tables have, but all of Debezium's own records of one kind.
+	ddl, collections, beat *Node
 }
 
 // imaged is a column that is read from both images.
@@ -153,22 +155,24 @@ func newEnvelope(d *Decoder) *envelope {
 	switch {
 	case e.Unwrapped:
 		for _, n := range d.root.children {
-			n.column = !strings.HasPrefix(n.key, "__")
+			if n.column = !ofEnvelope(n.key); n.column {
+				e.columns = append(e.columns, n)
+			}
 			n.texts = !n.column
 		}
 		e.kind, e.deleted = e.read(Text, "__op"), e.read(Text, "__deleted")
-		e.schemaChange = [2]*Node{e.read(Nested, "ddl"), e.read(Nested, "tableChanges")}
-		e.transaction = [2]*Node{e.read(Nested, "event_count"), e.read(Nested, "data_collections")}
+		e.ddl, e.collections, e.beat = e.read(Nested, "ddl"), e.read(Nested, "data_collections"), e.read(Nested, beatMember)
 	case e.Form == Debezium:
 		for _, n := range slices.Concat(d.images.before.children, d.images.after.children) {
 			n.column = true
 		}
-		for _, n := range d.images.after.children {
+		e.columns = d.images.after.children
+		for _, n := range e.columns {
 			if before := d.images.before.Find([]byte(n.key)); before != nil {
 				e.pairs = append(e.pairs, imaged{before, n})
 			}
 		}
-		e.kind, e.ddl, e.status, e.beat = e.read(Text, "op"), e.read(Text, "ddl"), e.read(Text, "status"), e.read(Int, "ts_ms")
+		e.kind = e.read(Text, "op")
 	default:
 		for _, n := range slices.Concat(d.images.before.children, d.images.after.children) {
 			n.texts = e.Form == Canal
@@ -181,11 +185,16 @@ func newEnvelope(d *Decoder) *envelope {
 	return e
 }
 
-// read makes a field of the envelope one that is read, declared or not.
+// read makes a field of the envelope one that is read, declared or not. If a declared one is converted or fixed, the envelope has what the
+// record says as a value of its own.
 func (e *envelope) read(t Type, path ...string) *Node {
-	n := e.decoder.root.at(path)
-	if n.field < 0 && len(n.children) == 0 {
-		n.field, n.typ = e.decoder.width()+e.own, t
+	n, next := e.decoder.root.at(path), e.decoder.width()+e.own
+	switch {
+	case n.field < 0 && len(n.children) == 0:
+		n.field, n.typ = next, t
+		e.own++
+	case n.field >= 0 && n.raw == 0 && (n.convert != nil || n.loose):
+		n.raw = next
 		e.own++
 	}
 	return n
@@ -204,9 +213,15 @@ func (e *envelope) newReader(root *Node) Reader {
 	return &jsonReader{root: root}
 }
 
-// said returns the event's text for one of the envelope's fields; empty: none.
+// said returns the event's text for one of the envelope's fields, as the record has it, whatever a conversion or a default makes of it;
+// empty: none.
 func (b *Builder) said(n *Node) []byte {
-	if !b.Has(n) || n.field < 0 {
+	switch {
+	case !b.Has(n) || n.field < 0:
+		return nil
+	case n.raw > 0 && !b.values[n.raw].Null():
+		return b.values[n.raw].text
+	case n.null:
 		return nil
 	}
 	switch v := b.values[n.field]; v.Type {
@@ -223,16 +238,18 @@ func (b *Builder) said(n *Node) []byte {
 // judge reports whether the current event is a delete, leaves it out if it writes nothing, or rejects it.
 func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 	switch {
-	case e.Form == Debezium && strings.HasPrefix(b.record.Topic, "__debezium-heartbeat"):
+	case e.Form == Debezium && onHeartbeatTopic(b.record):
 		b.LeaveOut(Heartbeat)
 		return false, nil
 	case e.Unwrapped:
 		if b.gone || string(b.said(e.deleted)) == "true" || string(b.said(e.kind)) == "d" {
 			return true, nil
 		}
-		if why := e.passedOn(b); why != "" {
-			b.LeaveOut(why)
-			return false, nil
+		if e.maybeOwn(b) {
+			if why := e.decoder.own(b.record); why != "" {
+				b.LeaveOut(why)
+				return false, nil
+			}
 		}
 		return false, e.complete(b, string(b.said(e.kind)) == "c")
 	case e.Form == Debezium:
@@ -243,22 +260,15 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 	return e.canal(b)
 }
 
-// passedOn returns what the event is if it is no row, but one of Debezium's own records, which have no envelope to be taken out of. A
-// record with a declared column, or anything that the transform adds, is a row.
-func (e *envelope) passedOn(b *Builder) (why LeftOut) {
-	switch all := func(of [2]*Node) bool { return b.Has(of[0]) && b.Has(of[1]) }; {
-	case all(e.schemaChange):
-		why = SchemaChange
-	case all(e.transaction):
-		why = Transaction
-	default:
-		return ""
+// maybeOwn reports whether an unwrapped row may be one of Debezium's own records. It is fast, and false for nearly all rows.
+func (e *envelope) maybeOwn(b *Builder) bool {
+	switch {
+	case b.Has(e.kind), b.Has(e.deleted):
+		return false
+	case b.Has(e.ddl), b.Has(e.collections):
+		return true
 	}
-	row := func(n *Node) bool { return n.column && b.Has(n) }
-	if b.Has(e.kind) || b.Has(e.deleted) || slices.ContainsFunc(e.decoder.root.children, row) {
-		return ""
-	}
-	return why
+	return b.Has(e.beat) && !slices.ContainsFunc(e.decoder.root.children, func(n *Node) bool { return n.column && b.Has(n) })
 }
 
 // noValue handles a record without a value. Debezium writes one after each change that is a delete, and in place of it for rows without

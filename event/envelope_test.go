@@ -95,7 +95,7 @@ func TestDebezium(t *testing.T) {
 		{"message refused", refusing, `{"op":"m","message":{}}`, `undecodable: it is a message, which the pipeline's envelope refuses`},
 		{"heartbeat", mysql, `{"ts_ms":950}`, `left out: heartbeat`},
 		{"schema change", mysql, `{` + source + `,"ts_ms":950,"databaseName":"shop","schemaName":null,"ddl":"ALTER TABLE orders …","tableChanges":[]}`, `left out: schema_change`},
-		{"schema change without ddl", mysql, `{` + source + `,"ts_ms":950,"ddl":null,"tableChanges":[{"type":"CREATE"}]}`, `left out: schema_change`},
+		{"schema change without ddl", mysql, `{` + source + `,"ts_ms":950,"databaseName":"shop","schemaName":"public","ddl":null,"tableChanges":[{"type":"CREATE"}]}`, `left out: schema_change`},
 		{"transaction begins", mysql, `{"status":"BEGIN","id":"571","ts_ms":950,"event_count":null,"data_collections":null}`, `left out: transaction`},
 		{"transaction ends", mysql, `{"status":"END","id":"571","ts_ms":950,"event_count":2,"data_collections":[{"data_collection":"s1.a","event_count":1}]}`, `left out: transaction`},
 
@@ -130,7 +130,7 @@ func TestDebezium(t *testing.T) {
 		{"unwrapped delete by its op", flat, `{"id":1,"__op":"d","__source_ts_ms":900}`, `version=900 id=1 at=900 gone=true`},
 		{"unwrapped tombstone", flat, `null`, `undecodable: the record has no value, which is either the delete of its key's row, or follows a row that already marks the delete; write deletes: tombstone in the pipeline if rows are deleted only in this way, or deletes: marked if __deleted or __op marks each delete`},
 		{"unwrapped, a schema change", named, `{` + source + `,"ts_ms":950,"databaseName":"shop","schemaName":null,"ddl":"ALTER TABLE orders …","tableChanges":[]}`, `left out: schema_change`},
-		{"unwrapped, a schema change without ddl", named, `{` + source + `,"ts_ms":950,"ddl":null,"tableChanges":[{"type":"CREATE"}]}`, `left out: schema_change`},
+		{"unwrapped, a schema change without ddl", named, `{` + source + `,"ts_ms":950,"databaseName":"shop","schemaName":"public","ddl":null,"tableChanges":[{"type":"CREATE"}]}`, `left out: schema_change`},
 		{"unwrapped, a transaction begins", named, `{"status":"BEGIN","id":"571","ts_ms":950,"event_count":null,"data_collections":null}`, `left out: transaction`},
 		{"unwrapped, a transaction ends", named, `{"status":"END","id":"571","ts_ms":950,"event_count":2,"data_collections":[{"data_collection":"s1.a","event_count":1}]}`, `left out: transaction`},
 		{"unwrapped, a row with columns named so", named, `{"name":"ann","ddl":7,"tableChanges":"x","event_count":[],"data_collections":{}}`, `version=1000 name="ann" gone=false`},
@@ -255,6 +255,60 @@ func TestSchemasChangeBetweenRecords(t *testing.T) {
 					t.Errorf("record %d after others: %s, alone %s", n, got, alone[n])
 				}
 			}
+		}
+	}
+}
+
+// TestPayloadsBeforeTheirSchemas checks that members may come in any order, whichever part is longer and whatever record came before.
+func TestPayloadsBeforeTheirSchemas(t *testing.T) {
+	bare := wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, MarkedDeletes: true}, -1,
+		event.Field{Name: "id", Type: event.Int, Place: event.InKey, Path: []string{"id"}}, at("name", event.Text), at("type", event.Text))
+	bare.KeyFormat = event.JSONFormat{}
+	const schema, long = `{"type":"struct","name":"shop.customers.Value"}`, `{"name":"ann, who has a long name","type":"customer","more":"x"}`
+	change := `{"op":"c","before":null,"after":{"id":1,"name":"ann"},` + source + `}`
+	for _, c := range []struct {
+		schema          event.Schema
+		schemaOf        string
+		payloads, wants [2]string
+	}{
+		{bare, schema, [2]string{long, `{"name":"bo"}`}, [2]string{`version=1000 id=1 name="ann, who has a long name" type="customer" gone=false`, `version=1000 id=1 name="bo" gone=false`}},
+		{mysql, `{"type":"struct"}`, [2]string{change, strings.Replace(change, `"ann"`, `"bo"`, 1)}, [2]string{`version=900 id=1 name="ann" at=900 op="c" gone=false`, `version=900 id=1 name="bo" at=900 op="c" gone=false`}},
+	} {
+		d := event.NewDecoder(c.schema)
+		for n := range 64 { // all sequences of three records of these four
+			for _, of := range []int{n % 4, n / 4 % 4, n / 16} {
+				payload := c.payloads[of/2]
+				in := `{"schema":` + c.schemaOf + `,"payload":` + payload + `}`
+				if of%2 == 0 {
+					in = `{"payload":` + payload + `,"schema":` + c.schemaOf + `}`
+				}
+				rec := &event.Record{Key: []byte(`{"id":1}`), Value: []byte(in), Timestamp: 1000}
+				if got := strings.TrimSuffix(decodeAll(c.schema, d, rec), "\n"); got != c.wants[of/2] {
+					t.Fatalf("%s\ngot  %s\nwant %s", in, got, c.wants[of/2])
+				}
+			}
+		}
+	}
+}
+
+// TestRowsWithColumnsNamedSchemaAndPayload checks that a row with more columns than these two is not taken for a wrapped one, unless it
+// could be one that something was added to.
+func TestRowsWithColumnsNamedSchemaAndPayload(t *testing.T) {
+	s := wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, MarkedDeletes: true}, -1,
+		at("id", event.Int), at("schema", event.Nested), at("payload", event.Nested))
+	const added = "undecodable: there is data after the payload"
+	for in, want := range map[string]string{
+		`{"schema":"s","payload":"p","id":1}`:                `version=1000 id=1 gone=false schema="s" payload="p"`,
+		`{"payload":7,"schema":null,"id":1}`:                 `version=1000 id=1 gone=false payload=7`,
+		`{"schema":null,"payload":null,"id":1}`:              `version=1000 id=1 gone=false`,
+		`{"schema":[],"payload":{"a":1},"id":1}`:             `version=1000 id=1 gone=false schema=[] payload={"a":1}`,
+		`{"schema":{"type":"struct"},"payload":[1],"id":1}`:  `version=1000 id=1 gone=false schema={"type":"struct"} payload=[1]`,
+		`{"schema":null,"payload":{"id":1},"id":1}`:          added,
+		`{"schema":{"type":"struct"},"payload":null,"id":1}`: added,
+		`{"payload":{"id":1},"schema":{"fields":[]},"id":1}`: added,
+	} {
+		if got := said(t, s, &event.Record{Value: []byte(in), Timestamp: 1000}); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
 	}
 }

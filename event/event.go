@@ -72,6 +72,12 @@ type Value struct {
 // Null reports whether the field was absent or null.
 func (v Value) Null() bool { return v.Type == 0 }
 
+// Unsent returns the null of a field that the publisher did not send because it has not changed: it says nothing about what is stored.
+func Unsent() Value { return Value{text: []byte{}} }
+
+// Unsent reports whether the value is a null that says nothing about what is stored; see the function Unsent.
+func (v Value) Unsent() bool { return v.Type == 0 && v.text != nil }
+
 // Int returns the integer of an Int, or the count since 1970 of a time or date.
 func (v Value) Int() int64 { return int64(v.bits) }
 
@@ -90,7 +96,7 @@ func (v Value) Equal(w Value) bool {
 // modified.
 func (v Value) Text() []byte { return v.text }
 
-// TextValue returns a Text. Like the functions below, it is for tests and queries.
+// TextValue returns a Text with a copy of s.
 func TextValue(s string) Value { return Value{Type: Text, text: []byte(s)} }
 
 // TextOf returns a Text that aliases b.

@@ -66,18 +66,24 @@ type fixer struct {
 	evaluator Evaluator
 	recorded  int     // number of fields that expressions see
 	nodes     []*Node // for Fields: how a record's value is read
+	raw       []int   // for Fields: see Node.raw
 	seen      []Value // the current image as expressions see it, followed by their results
 	unsent    []bool  // fields of the current image that the publisher could not send
 	lasting   []bool  // see partial
 	zoned     *TimeFormat
 }
 
-func newFixer(s Schema) *fixer {
+func newFixer(s Schema, root *Node) *fixer {
 	x := &fixer{Fix: s.Fix, evaluator: s.Fix.Evaluator(), recorded: len(s.Fix.Declared(s.Fields))}
 	for _, i := range x.Fields {
 		n := &Node{path: s.Fields[i].Where(), index: -1}
 		n.hold(i, s.Fields[i])
 		x.nodes = append(x.nodes, n)
+		raw := 0
+		if s.Fields[i].OfValue() {
+			raw = root.at(s.Fields[i].Keys()).raw
+		}
+		x.raw = append(x.raw, raw)
 	}
 	x.seen = make([]Value, x.recorded+len(x.Fields))
 	x.unsent, x.lasting = make([]bool, len(s.Fields)), s.partial().lasting
@@ -138,7 +144,7 @@ func (b *Builder) filled(n *Node) bool {
 }
 
 // fixImage fixes the fields of the after-image. Nodes of the image that it is hold fields from number first on. What an expression makes of
-// a column that was not sent stays null, so that it is not written; see Evaluator.DeriveUpdate.
+// a column that was not sent is Unsent too, so that it is not written; see Evaluator.DeriveUpdate.
 func (b *Builder) fixImage(values []Value, first int) *Error {
 	x := b.decoder.fixer
 	copy(x.seen, values[:x.recorded])
@@ -155,10 +161,17 @@ func (b *Builder) fixImage(values []Value, first int) *Error {
 			continue // the time that a schema describes
 		}
 		values[i] = Value{}
-		if made.Null() {
+		switch {
+		case made.Unsent() && first == 0:
+			b.notSent(i)
+			continue
+		case made.Null():
 			continue
 		}
 		text := b.Keep(asWritten(made))
+		if x.raw[k] > 0 && first == 0 {
+			b.values[x.raw[k]] = TextOf(text)
+		}
 		if ms, ok := x.zoned.Parse(text); ok && n.typ.IsTime() {
 			values[i] = TimeValue(ms)
 		} else if err := b.read(n, text); err != nil {

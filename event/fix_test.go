@@ -35,7 +35,7 @@ func inShort(ev *event.Event) string {
 	for _, v := range ev.Values {
 		switch v.Type {
 		case 0:
-			out = append(out, "null")
+			out = append(out, map[bool]string{false: "null", true: "unsent"}[v.Unsent()])
 		case event.Text, event.Nested:
 			out = append(out, string(v.Text()))
 		case event.Float:
@@ -140,19 +140,20 @@ func TestFixesOfWhatTheDatabaseDidNotSend(t *testing.T) {
 		value  string
 		want   string // or the reject
 	}{
-		{"a default for null is not for what was not sent", partial, map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", "null", unsent, doc), "a 1 null 3 4 @1400000000000"},
+		{"a default for null is not for what was not sent", partial, map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", "null", unsent, doc), "a 1 unsent 3 4 @1400000000000"},
 		{"null itself", partial, map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", "null", "null", doc), "a 1 none 3 4 @1400000000000"},
 		{"a value that depends on nothing", partial, map[string]string{"n": n, "note": `"x"`}, change("u", "null", unsent, doc), "a 1 x 3 4 @1400000000000"},
 		{"of another column that was sent", partial, map[string]string{"n": n, "note": `id`}, change("u", "null", unsent, doc), "a 1 a 3 4 @1400000000000"},
 		{"and of one that may have changed", partial, map[string]string{"n": n, "note": `note == null ? n : note`}, change("u", "null", unsent, doc), "bad_expression: --let note: the database did not send note because it has not changed, so there is no result, and n may have changed"},
 		{"a column that was sent of one that was not", partial, map[string]string{"n": `note == null ? "7" : n`}, change("u", "null", unsent, doc), "bad_expression: --let n: the database did not send note"},
+		{"a column that was sent, of nothing but one that was not", partial, map[string]string{"n": `note.substring(0, 1)`}, change("u", "null", unsent, doc), "a unsent unsent 3 4 @1400000000000"},
 		{"whole rows: it is still lacking", whole, map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", "null", unsent, doc), "missing_field: field after.note: the database did not send the column because it has not changed"},
 		{"whole rows: the fix is what it lacked", whole, map[string]string{"n": n, "note": `"x"`}, change("u", "null", unsent, doc), "a 1 x 3 4 @1400000000000"},
 		{"a row under a new key: the fix is what it lacked", partial, map[string]string{"n": n, "note": `"x"`}, change("c", "null", unsent, doc), "a 1 x 3 4 @1400000000000"},
 		{"a row under a new key", partial, map[string]string{"n": n}, change("c", "null", unsent, doc), "missing_field: field after.note: the database did not send the column because only the row's key has changed"},
 		{"the before-image has it, and the fix sees it", schema(false), map[string]string{"n": n, "note": `note == null ? "none" : note.trim()`}, change("u", `{"id":"a","n":"0","note":" was","doc":{"low":3,"high":4}}`, unsent, doc), "a 1 was 3 4 @1400000000000 before a 0 was 3 4"},
-		{"the before-image was not sent either", schema(true), map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", `{"id":"a","n":"0","note":`+unsent+`,"doc":{"low":3,"high":4}}`, unsent, doc), "a 1 null 3 4 @1400000000000 before a 0 null 3 4"},
-		{"one part of a column", partial, map[string]string{"n": n, "low": `"5"`}, change("u", "null", `"y"`, unsent), "a 1 y 5 null @1400000000000"},
+		{"the before-image was not sent either", schema(true), map[string]string{"n": n, "note": `note == null ? "none" : note`}, change("u", `{"id":"a","n":"0","note":`+unsent+`,"doc":{"low":3,"high":4}}`, unsent, doc), "a 1 unsent 3 4 @1400000000000 before a 0 null 3 4"},
+		{"one part of a column", partial, map[string]string{"n": n, "low": `"5"`}, change("u", "null", `"y"`, unsent), "a 1 y 5 unsent @1400000000000"},
 		{"whole rows: one part of a column", whole, map[string]string{"n": n, "low": `"5"`}, change("u", "null", `"y"`, unsent), "missing_field: field after.doc: the database did not send the column"},
 		{"all parts of a column", whole, map[string]string{"n": n, "low": `"5"`, "high": `"6"`}, change("u", "null", `"y"`, unsent), "a 1 y 5 6 @1400000000000"},
 	} {

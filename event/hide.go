@@ -10,8 +10,24 @@ import (
 // Hidden replaces what is not shown because a schema masks fields. Its length reveals nothing.
 const Hidden = "***"
 
-// quoted matches what a detail may quote from a record, or from what was made of one.
-var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+// What a detail may quote from a record, or from what was made of one.
+var (
+	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	numbers = regexp.MustCompile(`[+-]?[0-9][0-9.eE+-]*`)
+)
+
+// Masks reports whether one of these fields is masked.
+func (s *Schema) Masks(fields ...string) bool {
+	return slices.ContainsFunc(s.Masked, func(at int) bool { return slices.Contains(fields, s.Fields[at].Name) })
+}
+
+// Without returns an error whose text has Hidden in place of a text that must not be shown.
+func Without(err error, text string) error {
+	if text == "" || !strings.Contains(err.Error(), text) {
+		return err
+	}
+	return &concealed{err, strings.ReplaceAll(err.Error(), text, Hidden)}
+}
 
 // Hide returns an error about a record without what it may quote, if the schema masks fields. The detail of a field that is declared and
 // not masked stays, and so does that of an expression that reads no masked field; a store's own words are removed.
@@ -21,7 +37,7 @@ func (s *Schema) Hide(err error) error {
 	}
 	var e *Error
 	if !errors.As(err, &e) {
-		return &concealed{err}
+		return &concealed{err, Hidden}
 	}
 	return s.hide(e)
 }
@@ -53,20 +69,44 @@ func (s *Schema) hide(e *Error) *Error {
 		}
 		return &out
 	}
-	at := slices.IndexFunc(s.Fields, func(f Field) bool { return e.Field != "" && (f.Where() == e.Field || f.Name == e.Field) })
-	switch {
-	case at >= 0 && !slices.Contains(s.Masked, at):
-		return e
-	case at >= 0:
+	switch masked, declared := s.place(e.Field); {
+	case masked:
 		out.Detail = Hidden
+	case declared:
+		return e
 	case e.Reason == Refused || e.Reason == MappingRefused || e.Reason == Unknown:
 		out.Detail = Hidden
 	default:
 		if out.Detail = quoted.ReplaceAllString(e.Detail, Hidden); strings.ContainsAny(out.Detail, "\"'`") {
 			out.Detail = Hidden
 		}
+		if e.Reason == WrongType { // what is found may be a number
+			out.Detail = numbers.ReplaceAllString(out.Detail, Hidden)
+		}
 	}
 	return &out
+}
+
+// place reports whether the place that a reject names holds a masked field, before or after a change, or is within one, and otherwise
+// whether it is a declared field.
+func (s *Schema) place(at string) (masked, declared bool) {
+	for i := range s.Fields {
+		f := &s.Fields[i]
+		before, _ := s.former(i)
+		is, within := at == f.Name, false
+		for _, where := range []string{f.Where(), strings.Join(before, ".")} {
+			is = is || at == where
+			within = within || where != "" && strings.HasPrefix(at, where+".")
+		}
+		switch {
+		case at == "":
+		case slices.Contains(s.Masked, i):
+			masked = masked || is || within
+		default:
+			declared = declared || is
+		}
+	}
+	return masked, declared
 }
 
 // readsMasked reports whether the expression of a setting may read a masked field, as one that the schema does not know may.
@@ -86,8 +126,11 @@ func (s *Schema) readsMasked(setting string) bool {
 	return true
 }
 
-// concealed is an error whose text may quote a record.
-type concealed struct{ err error }
+// concealed is an error whose own text may quote a record.
+type concealed struct {
+	err  error
+	text string
+}
 
-func (*concealed) Error() string   { return Hidden }
+func (c *concealed) Error() string { return c.text }
 func (c *concealed) Unwrap() error { return c.err }

@@ -277,3 +277,52 @@ func kindName(k jsontext.Kind) string {
 		return "a number"
 	}
 }
+
+// Own implements Recognizer.
+func (r *jsonReader) Own(rec *Record) LeftOut { return r.own(rec.Value) }
+
+// own returns what a record is whose members are those of an object.
+func (r *jsonReader) own(object []byte) LeftOut {
+	s, status := Shape{Members: map[string]bool{}}, ""
+	r.reset(object)
+	if r.json.PeekKind() != '{' {
+		return ""
+	}
+	_, err := r.json.ReadToken()
+	for err == nil && r.json.PeekKind() != '}' {
+		var quoted, value jsontext.Value
+		if quoted, err = r.json.ReadValue(); err != nil {
+			break
+		}
+		member := string(r.unquoted(quoted))
+		if value, err = r.json.ReadValue(); err == nil {
+			s.Members[member] = mayBeObjects(value)
+			if member == "status" {
+				status = string(value)
+			}
+		}
+	}
+	if err == nil {
+		_, err = r.json.ReadToken()
+	}
+	if err != nil || trailing("object", object, int(r.json.InputOffset())) != nil {
+		return ""
+	}
+	own := r.root.OwnRecord(s)
+	if own == Transaction && status != `"BEGIN"` && status != `"END"` {
+		return ""
+	}
+	return own
+}
+
+// mayBeObjects reports whether a valid JSON value is an object, a list of objects or null.
+func mayBeObjects(value []byte) bool {
+	switch value[0] {
+	case '{', 'n':
+		return true
+	case '[':
+		first := value[skipSpace(value, 1)]
+		return first == '{' || first == ']'
+	}
+	return false
+}

@@ -29,10 +29,13 @@ type Node struct {
 	begin    member      // of an object: what precedes its members
 	learned  int         // number of its undeclared members that quick expects
 	convert  *conversion // of the field; nil: none
+	raw      int         // position of the text that is converted; 0: it is not kept
 	index    int         // of the array element that key stands for; -1: key is not a number
 	indexed  bool        // some children are array elements
 	watched  bool        // undeclared members are counted
 	declared []Declared  // of the root: what a schema is compared with
+
+	own func(Shape) LeftOut // of the root: see OwnRecord; nil: no record is one
 }
 
 // Key returns the name of the member, column or field that the node stands for.

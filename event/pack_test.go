@@ -94,7 +94,6 @@ func TestUnpackFaults(t *testing.T) {
 		packing    event.Packing
 		cell, want string
 	}{
-		{event.MessagePack, "", "a map is expected"},
 		{event.MessagePack, "plain text", "a map is expected"},
 		{event.MessagePack, "\x81\x01\x01", "a name is expected 2 bytes before the end"},
 		{event.MessagePack, "\x81\xa2F0\x01", "F0: a string is expected, found int"},
@@ -104,7 +103,7 @@ func TestUnpackFaults(t *testing.T) {
 		{event.MessagePack, "\x81\xa2F0\xa5x", "F0: msgp: too few bytes left to read object"},
 		{event.MessagePack, "\x82\xa2F1\x01\xa2F1\x02", "F1: it occurs twice"},
 		{event.MessagePack, "\x81\xa2F1\x01x", "1 bytes follow the map"},
-		{event.JSON, "", "the value is empty"},
+		{event.JSON, " ", "the value is empty"},
 		{event.JSON, `{"F0":1}`, "a string is expected, found a number"},
 		{event.JSON, `{"F1":1,"F1":2}`, "it occurs twice"},
 		{event.JSON, `{"F1":1}x`, "there is data after the object"},

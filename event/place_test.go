@@ -122,17 +122,7 @@ func TestWholeRecordAllocatesNothing(t *testing.T) {
 		event.Field{Name: "total", Type: event.Float, Convert: event.Conversion{FromText: true}})
 	rec := &event.Record{Topic: "t", Key: []byte(`{"id":"A"}`), Value: []byte(`{"state":1,"total":"1.50"}`),
 		Headers: []event.Header{{Key: "trace.count", Value: []byte("12")}}}
-	d := event.NewDecoder(s)
-	var batch event.Batch
-	n := testing.AllocsPerRun(100, func() {
-		d.Reset(&batch)
-		if err := d.Decode(rec, &batch); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if n > 0 {
-		t.Errorf("%.2f allocations an event", n)
-	}
+	allocatesNothing(t, s, rec)
 }
 
 func TestPlaceErrors(t *testing.T) {

@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -146,30 +147,43 @@ func (p *place) version(fields []Field, b *Builder) (int64, *Error) {
 
 func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
 	name, of := values[p.file].Text(), p.pos
-	var offset int64
+	var pos int64
+	var fault *Error
 	if of >= 0 {
-		offset = values[of].Int()
+		pos, fault = part(fields[of], values[of].Int(), posBits)
 	} else {
-		colon := bytes.LastIndexByte(name, ':')
-		n, err := strconv.ParseUint(string(name[colon+1:]), 10, 63)
-		if colon < 0 || err != nil {
-			return 0, &Error{Reason: BadVersion, Field: fields[p.file].Where(),
+		colon, ok := bytes.LastIndexByte(name, ':'), false
+		if of = p.file; colon >= 0 {
+			pos, ok, fault = written(fields[of], name[colon+1:], posBits)
+		}
+		if !ok {
+			return 0, &Error{Reason: BadVersion, Field: fields[of].Where(),
 				Detail: "a position must be a binlog's file name, a colon and a number, found " + Quoted(name)}
 		}
-		name, offset, of = name[:colon], int64(n), p.file
+		name = name[:colon]
 	}
-	digits := name[bytes.LastIndexByte(name, '.')+1:]
-	number, err := strconv.ParseUint(string(digits), 10, 63)
-	if err != nil {
+	file, ok, wrong := written(fields[p.file], name[bytes.LastIndexByte(name, '.')+1:], fileBits)
+	switch {
+	case !ok:
 		return 0, &Error{Reason: BadVersion, Field: fields[p.file].Where(),
 			Detail: "a binlog's file name must end with a dot and a number, found " + Quoted(name)}
+	case wrong != nil:
+		return 0, wrong
 	}
-	file, fault := part(fields[p.file], int64(number), fileBits)
-	if fault != nil {
-		return 0, fault
-	}
-	pos, fault := part(fields[of], offset, posBits)
 	return file<<posBits | pos, fault
+}
+
+// written is part for a number that is written in digits; ok is false if it is none.
+func written(f Field, digits []byte, bits int) (n int64, ok bool, err *Error) {
+	switch u, wrong := strconv.ParseUint(string(digits), 10, 63); {
+	case errors.Is(wrong, strconv.ErrRange):
+		return 0, true, unfit(f, string(digits), bits)
+	case wrong != nil:
+		return 0, false, nil //nolint:nilerr // ok says it
+	default:
+		n, err = part(f, int64(u), bits)
+		return n, true, err
+	}
 }
 
 // part checks that a number fits its width.
@@ -178,10 +192,16 @@ func part(f Field, n int64, bits int) (int64, *Error) {
 		return 0, &Error{Reason: BadVersion, Field: f.Where(), Detail: fmt.Sprintf("%d is negative", n)}
 	}
 	if n >= 1<<bits {
-		return 0, &Error{Reason: BadVersion, Field: f.Where(), Halts: true,
-			Detail: fmt.Sprintf("%d does not fit the %d bits that a version has for it; write to a new table, where versions start again", n, bits)}
+		return 0, unfit(f, strconv.FormatInt(n, 10), bits)
 	}
 	return n, nil
+}
+
+func unfit(f Field, number string, bits int) *Error {
+	err := &Error{Reason: BadVersion, Field: f.Where(), Halts: true,
+		Detail: fmt.Sprintf("%s does not fit the %d bits that a version has for it; write to a new table, where versions start again", number,
+			bits)}
+	return err.Short()
 }
 
 // epoch looks up the epoch of the event's source.

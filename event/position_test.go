@@ -57,6 +57,12 @@ func TestPositions(t *testing.T) {
 		{binlogText, `{"position":"bin:4"}`, `bad_version: field position: a binlog's file name must end with a dot and a number, found "bin"`, false},
 		{binlogText, `{"position":"b.1:4294967296"}`, "bad_version: field position: 4294967296 does not fit the 32 bits that a version has for it; " +
 			"write to a new table, where versions start again", true},
+		{binlogText, `{"position":"b.1:9223372036854775808"}`, "bad_version: field position: 9223372036854775808 does not fit the 32 bits that a version " +
+			"has for it; write to a new table, where versions start again", true},
+		{binlogText, `{"position":"b.99999999999999999999:4"}`, "bad_version: field position: 99999999999999999999 does not fit the 23 bits that a version " +
+			"has for it; write to a new table, where versions start again", true},
+		{binlog, `{"file":"b.9223372036854775808","pos":4,"server":1}`, "bad_version: field file: 9223372036854775808 does not fit the 23 bits that a version " +
+			"has for it; write to a new table, where versions start again", true},
 		{binlogText, `{"type":"bootstrap-insert"}`, "missing_field: field position: it is part of the version of the event", false},
 		{binlog, `{"pos":4,"server":1}`, "missing_field: field file: it is part of the version of the event", false},
 		{binlog, `{"file":"b.1","pos":4,"server":null}`, "missing_field: field server: it is part of the version of the event", false},

@@ -347,7 +347,7 @@ func (b *Builder) number(n *Node, digits []byte) *Error {
 	case n.typ == Time:
 		ms, ok := n.time.Parse(digits)
 		if !ok {
-			return n.Wrong(string(digits))
+			return n.Wrong(Quoted(digits))
 		}
 		b.values[n.field] = TimeValue(ms)
 		return nil

@@ -291,6 +291,21 @@ func (s Schema) Untimed() string {
 	return ""
 }
 
+// TieFix returns what makes one of several changes with the same version win, whatever the order they are applied in, or what comes
+// closest to that, for people.
+func (s Schema) TieFix() string {
+	switch {
+	case s.Position != nil:
+		return "changes share a position only within one event of the log: the one made last wins as long as all changes of a row are in one " +
+			"partition"
+	case s.Sequence != "":
+		return "let " + s.Sequence + " differ for changes of one millisecond"
+	case s.Version >= 0 && s.Fields[s.Version].Type == Int:
+		return "let the version, " + s.Fields[s.Version].Name + ", grow with each change"
+	}
+	return "version: seq(at, n) breaks ties, where n counts the changes of one millisecond"
+}
+
 // joined returns the first n keys of the field's path, and its place, as one map key; U+0000 keeps ["a.b"] and ["a", "b"] apart.
 func (f Field) joined(n int) string {
 	return string('0'+rune(f.Place)) + "\x00" + strings.Join(f.Keys()[:n], "\x00")

@@ -53,7 +53,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestExpressionsOfTombstones: fields in the value are unknown, so an expression that names one is not evaluated.
+// TestExpressionsOfTombstones: fields in the value are unknown, so an expression whose result depends on one has none.
 func TestExpressionsOfTombstones(t *testing.T) {
 	s := users()
 	b := derive.New(s.Fields)
@@ -69,6 +69,8 @@ func TestExpressionsOfTombstones(t *testing.T) {
 		{`site == 3 && by == null`, `u1 3 - - A true u1/3 - - @5`},
 		{`site == 4`, `filtered`},
 		{`by == "ann" || by.startsWith("a")`, `bad_expression`},
+		{`!gone`, `filtered`},
+		{`gone && site == 3`, `u1 3 - - A true u1/3 - - @5`},
 	} {
 		asked := s
 		if c.when != "" {
@@ -156,8 +158,28 @@ func decodedText(s event.Schema, rec *event.Record) string {
 	return strings.Join(texts, " ") + " @" + strconv.FormatInt(ev.Version, 10)
 }
 
+// TestFieldsThatBrineSetsAreKnownInTombstones: no record holds what marks a delete, or a row's index, so a tombstone lacks neither.
+func TestFieldsThatBrineSetsAreKnownInTombstones(t *testing.T) {
+	s := event.Schema{Version: -1, KeyFormat: event.JSONFormat{}, Tombstones: true, Images: event.Images{Deleted: "gone"},
+		Fields: []event.Field{{Name: "id", Type: event.Int, Place: event.InKey, Path: []string{"id"}}, at("name", event.Text), at("row", event.Int, "$row"),
+			{Name: "gone", Type: event.Bool}}}
+	e := event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}}
+	s = e.Wrap(s)
+	for _, c := range []struct{ expression, want string }{
+		{`state=gone ? "left" : "active"`, `version=7 id=1 row=0 gone=true state="left"`},
+		{`state=row == 0 ? "first" : "later"`, `version=7 id=1 row=0 gone=true state="first"`},
+		{`?rows=!gone`, `version=7 id=1 row=0 gone=true rows=false`},
+		{`when=!gone`, `left out: filtered`},
+		{`state=name`, `version=7 id=1 row=0 gone=true`},
+	} {
+		if got := said(t, derived(t, s, c.expression), &event.Record{Timestamp: 7, Key: []byte(`{"id":1}`)}); got != c.want {
+			t.Errorf("%s: %s, want %s", c.expression, got, c.want)
+		}
+	}
+}
+
 // TestExpressionsOfDeletesThatHoldOnlyTheKey: where before-images hold only the primary key, a delete's other columns are unknown. An
-// expression that names one is not evaluated, so it neither rejects the delete nor filters it; the others are.
+// expression whose result depends on one has none, so it neither rejects the delete nor filters it; the others have.
 func TestExpressionsOfDeletesThatHoldOnlyTheKey(t *testing.T) {
 	const deleted = `{"op":"d","before":{"id":1,"name":null},"after":null,` + postgres + `}`
 	for _, c := range []struct{ when, let, want string }{
@@ -165,6 +187,8 @@ func TestExpressionsOfDeletesThatHoldOnlyTheKey(t *testing.T) {
 		{`name == "paid"`, "", "version=77 id=1 lsn=77 gone=true"},
 		{`name == "paid" || id == 2`, `string(id) + "/" + string(lsn)`, `version=77 id=1 lsn=77 gone=true label="1/77"`},
 		{`id == 2`, `name`, "left out: filtered"},
+		{`name == "paid" && id == 2`, "", "left out: filtered"},
+		{`name != "paid"`, `id == 1 ? "first" : name`, `version=77 id=1 lsn=77 gone=true label="first"`},
 		{`!gone`, "", "left out: filtered"},
 		{`1 / (id - 1) == 1`, "", "bad_expression"},
 	} {

@@ -121,6 +121,34 @@ func TestUnavailableInEveryForm(t *testing.T) {
 	}
 }
 
+// TestNullsAndColumnsThatWereNotSentDiffer: a null is a value of its column, and a column that was not sent has an unknown one, also in the
+// record after one that lacks it.
+func TestNullsAndColumnsThatWereNotSentDiffer(t *testing.T) {
+	for name, s := range map[string]event.Schema{
+		"wrapped":   columns(event.Envelope{Keys: []string{"id"}, Partial: true}, event.Text),
+		"unwrapped": columns(event.Envelope{Keys: []string{"id"}, Partial: true, Unwrapped: true}, event.Text),
+	} {
+		d := event.NewDecoder(s)
+		for _, c := range []struct {
+			json         string
+			null, unsent bool
+		}{{`"` + placeholder + `"`, true, true}, {`null`, true, false}, {`"x"`, false, false}, {`"` + placeholder + `"`, true, true}, {"", true, true},
+			{`null`, true, false}} {
+			value := strings.Replace(row(c.json), `"c":,`, "", 1) // without its json, the record does not have the column at all
+			if name == "wrapped" {
+				value = change("null", value)[0]
+			}
+			var b event.Batch
+			if err := d.Decode(&event.Record{Value: []byte(value), Timestamp: 1000}, &b); err != nil {
+				t.Fatal(err)
+			}
+			if v := b.Events[0].Values[1]; v.Null() != c.null || v.Unsent() != c.unsent || v.Bool() {
+				t.Errorf("%s, %s: null %t, unsent %t, true %t", name, c.json, v.Null(), v.Unsent(), v.Bool())
+			}
+		}
+	}
+}
+
 // holdsPlaceholder reports whether a value is a placeholder.
 func holdsPlaceholder(v event.Value) bool {
 	json := jsontext.Value(v.Text())

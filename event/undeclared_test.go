@@ -44,6 +44,9 @@ func TestUndeclaredFieldsAreCounted(t *testing.T) {
 		{"an unwrapped row", `{"id":"a","x":1,"__op":"c","__table":"t"}`, row(event.Debezium, true), "1 of 2+0: x=2"},
 		{"Canal", `{"type":"INSERT","data":[{"id":"a","x":"1"}],"old":null,"es":1}`, row(event.Canal, false), "1 of 2+0: data.x=2"},
 		{"Maxwell", `{"type":"update","data":{"id":"a","x":1},"old":{"y":1},"ts":1}`, row(event.Maxwell, false), "1 of 2+0: data.x=2"},
+		{"Canal's Protobuf", string(canalPacket(canalEntry(100, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "x", "1"))))), row(event.CanalProtobuf, false), "1 of 2+0: data.x=2"},
+		{"Canal's Protobuf, former values", string(canalPacket(canalEntry(100, 2, 2, 12, canalRow(canalColumns(1, "id", "1", "y", "1"), canalColumns(2, "id", "1", "x", "1"))))),
+			row(event.CanalProtobuf, false), "1 of 2+0: data.x=2"},
 		{"a long name", `{"id":"a","` + strings.Repeat("ü", 80) + `":1}`, event.Schema{Fields: fields, Version: -1},
 			"1 of 2+0: " + strings.Repeat("ü", 50) + "=2"},
 	} {

@@ -27,9 +27,12 @@ func NewUnpacker(p *Pack) *Unpacker {
 	return u
 }
 
-// Unpack returns a value for each field of the pack, null if the cell lacks it. Texts may alias cell, and are UTF-8 only if brine wrote
-// them.
+// Unpack returns a value for each field of the pack, null if the cell lacks it; in an empty cell all are null. Texts may alias cell, and
+// are UTF-8 only if brine wrote them.
 func (u *Unpacker) Unpack(cell []byte) ([]Value, error) {
+	if len(cell) == 0 {
+		return make([]Value, len(u.pack.Fields)), nil
+	}
 	if u.json == nil {
 		return u.messagePack(cell)
 	}

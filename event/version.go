@@ -12,7 +12,7 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 	if d.logged != nil {
 		return d.logged.version(d.schema.Fields, &d.build)
 	}
-	version, field := rec.Timestamp, ""
+	version, field, timed := rec.Timestamp, "", true
 	if d.schema.Version >= 0 {
 		v := &values[d.schema.Version]
 		field = d.versionPath
@@ -21,6 +21,8 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 			return 0, &Error{Reason: MissingField, Field: field, Detail: "it is the version of the event"}
 		case TimeMS:
 			version = int64(v.bits)
+		case Int:
+			version, timed = v.Int(), false
 		default:
 			version = v.Milliseconds()
 		}
@@ -30,7 +32,7 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is negative", version)}
 	case version == math.MaxInt64:
 		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("HBase reserves %d to mean now", version)}
-	case version-maxAhead > rec.Timestamp:
+	case timed && version-maxAhead > rec.Timestamp:
 		return 0, &Error{Reason: FutureVersion, Field: field,
 			Detail: fmt.Sprintf("%d is more than 24 h ahead of the record's timestamp %d (ms since 1970)", version, rec.Timestamp)}
 	case d.schema.Lateness > 0 && version < rec.Timestamp-d.schema.Lateness.Milliseconds():

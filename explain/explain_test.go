@@ -7,6 +7,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/sink"
 )
 
 // TestOutcomes checks that the outcome of a record in a half follows from its dead letters, its rejects, what it awaits, and the states of
@@ -102,12 +103,17 @@ func TestDeletesAreUndone(t *testing.T) {
 	}
 }
 
+func shownText(text string) *sink.Shown {
+	s := sink.ShownText(text)
+	return &s
+}
+
 // TestPrintEscapes checks that nothing in a record controls a terminal, and that long texts are shortened.
 func TestPrintEscapes(t *testing.T) {
 	at, hostile := int64(0), "a\x1b[2J\nb"
 	r := Report{Topic: "t", Timestamp: &at, Key: &hostile, Pipelines: []Pipeline{{Pipeline: "p", Events: []Event{{
 		Fields: []Field{{Name: "f", Type: "text", text: hostile}, {Name: "long", Type: "text", text: strings.Repeat("é", 200)}},
-		Rows:   []Row{{Table: "t", Row: hostile, Cells: []Cell{{Column: "e:a", Write: "delete_column", State: There}, {Column: "e:b", Write: "put", Value: hostile}}}},
+		Rows:   []Row{{Table: "t", Row: hostile, Cells: []Cell{{Column: "e:a", Write: "delete_column", State: There}, {Column: "e:b", Write: "put", Value: shownText(hostile)}}}},
 	}}, Letters: []Letter{{Half: Rows, Detail: hostile}}, Rejected: &Reject{Detail: hostile}}}}
 	var out bytes.Buffer
 	r.Print(&out)

@@ -116,7 +116,8 @@ func (r *Row) hide(rules *mask.Rules) {
 	}
 	for i := range r.Cells {
 		if c := &r.Cells[i]; rules.MasksPlace(r.Table, c.Column) {
-			c.Value, c.Now = mask.If(c.Value != "", c.Value), mask.If(c.Now != "", c.Now)
+			c.Value.Cover(mask.Text)
+			c.Now.Cover(mask.Text)
 		}
 	}
 }

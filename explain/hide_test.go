@@ -8,6 +8,7 @@ import (
 
 	"brine/event"
 	"brine/mask"
+	"brine/sink"
 )
 
 // TestWhatAHalfAwaitsIsHidden checks that neither the row that a lookup waits for, nor the reason that a condition has no result, nor the
@@ -33,6 +34,22 @@ func TestWhatAHalfAwaitsIsHidden(t *testing.T) {
 	}
 }
 
+// TestMembersOfAMaskedFieldAreHidden checks that the columns that the members of a masked field become are hidden.
+func TestMembersOfAMaskedFieldAreHidden(t *testing.T) {
+	r := Report{Pipelines: []Pipeline{{Pipeline: "risks", Events: []Event{{Rows: []Row{{Table: "risks", Row: "m1",
+		Cells: []Cell{{Column: "r:f_phone", Value: shownText("planted"), Now: shownText("planted")}, {Column: "r:g", Value: shownText("shown")}}}}}}}}}
+	rules := &mask.Rules{}
+	rules.Field("risks", "facts")
+	rules.Place("risks", "r:f_*")
+	r.Hide(rules, func(string) event.Schema {
+		return event.Schema{Fields: []event.Field{{Name: "facts", Type: event.Nested}}, Masked: []int{0}}
+	})
+	if cells := r.Pipelines[0].Events[0].Rows[0].Cells; *cells[0].Value != sink.ShownText(mask.Text) || *cells[0].Now != sink.ShownText(mask.Text) ||
+		*cells[1].Value != sink.ShownText("shown") {
+		t.Errorf("%+v", cells)
+	}
+}
+
 // TestWhatAFixHasMadeIsHidden checks that neither the fix, nor the reason that it cannot be repeated, nor what it has made of a record
 // shows what is masked.
 func TestWhatAFixHasMadeIsHidden(t *testing.T) {
@@ -44,7 +61,7 @@ func TestWhatAFixHasMadeIsHidden(t *testing.T) {
 	r := Report{Pipelines: []Pipeline{{Pipeline: "orders", Halves: []Half{{Half: Rows, Settled: true}, {Half: Documents, Settled: true}}, Rejected: rejected,
 		Letters: []Letter{
 			letter(Rows, Fixed{Events: []Event{{Fields: []Field{user}, Rejected: []Reject{*rejected}, Rows: []Row{{Table: "t", Row: "planted",
-				Cells: []Cell{{Column: "e:user", Value: "planted", Now: "planted"}}}}}}}),
+				Cells: []Cell{{Column: "e:user", Value: shownText("planted"), Now: shownText("planted")}}}}}}}),
 			letter(Documents, Fixed{Problem: "planted does not compile", Rejected: &Reject{Reason: event.WrongType, Field: "user", Detail: "planted"}}),
 		}}}}
 	p := &r.Pipelines[0]

@@ -199,11 +199,14 @@ func (r *Row) print(out io.Writer) {
 	}
 	t := term.Table{Out: out}
 	for _, c := range r.Cells {
-		what := clip(c.Value)
-		if c.Write != "put" {
-			what = strings.ReplaceAll(c.Write, "_", " ")
+		what, now := strings.ReplaceAll(c.Write, "_", " "), ""
+		if c.Value != nil {
+			what = clip(c.Value.String())
 		}
-		t.Row("   ", c.Column, what, "at "+strconv.FormatInt(c.Version, 10), found(c.State, c.Now, c.At))
+		if c.Now != nil {
+			now = c.Now.String()
+		}
+		t.Row("   ", c.Column, what, "at "+strconv.FormatInt(c.Version, 10), found(c.State, now, c.At))
 	}
 	t.Flush()
 }

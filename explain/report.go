@@ -5,6 +5,7 @@ import (
 
 	"brine/event"
 	"brine/rowkey"
+	"brine/sink"
 )
 
 // Report is what became of a record, as JSON.
@@ -119,13 +120,13 @@ type Row struct {
 
 // Cell is one cell that the event writes, or a delete.
 type Cell struct {
-	Column  string `json:"column"` // family:qualifier; for a delete of a family the family
-	Write   string `json:"write"`  // put, delete_column or delete_family
-	Value   string `json:"value,omitempty"`
-	Version int64  `json:"version"`
-	State   State  `json:"state,omitempty"`
-	Now     string `json:"now,omitempty"` // the stored value, unless it is the same
-	At      *int64 `json:"now_version,omitempty"`
+	Column  string      `json:"column"`          // family:qualifier; for a delete of a family the family
+	Write   string      `json:"write"`           // put, delete_column or delete_family
+	Value   *sink.Shown `json:"value,omitempty"` // absent for a delete
+	Version int64       `json:"version"`
+	State   State       `json:"state,omitempty"`
+	Now     *sink.Shown `json:"now,omitempty"` // the stored value, unless it is the same or absent
+	At      *int64      `json:"now_version,omitempty"`
 }
 
 // Document is what the event writes into one document, and what is stored there.

@@ -93,7 +93,8 @@ func (w *writes) row(ctx context.Context, m *mutation, version int64) (*Row, err
 		cell := Cell{Column: string(c.Family), Version: c.Timestamp}
 		switch c.Type {
 		case hbase.Put:
-			cell.Write, cell.Column, cell.Value = "put", columnOf(c), rowkey.Binary(c.Value)
+			cell.Write, cell.Column = "put", columnOf(c)
+			cell.Value = w.shown(m.table, c)
 		case hbase.DeleteColumn:
 			cell.Write, cell.Column = "delete_column", columnOf(c)
 		default:
@@ -112,6 +113,12 @@ func (w *writes) row(ctx context.Context, m *mutation, version int64) (*Row, err
 func (w *writes) client() *hbase.Client { return w.opts.Client }
 
 func columnOf(c *hbase.Cell) string { return string(c.Family) + ":" + string(c.Qualifier) }
+
+// shown returns the value of a cell for people.
+func (w *writes) shown(table string, c *hbase.Cell) *sink.Shown {
+	value := w.source.Rows.Show(table, columnOf(c), c.Value)
+	return &value
+}
 
 // key sets how the row's key is made.
 func (w *writes) key(out *Row, m *mutation, version int64) {
@@ -162,7 +169,7 @@ func (w *writes) compare(ctx context.Context, m *mutation, c *hbase.Cell, found 
 		switch out.State = stateOf(f.Timestamp, c.Timestamp, bytes.Equal(f.Value, c.Value)); out.State {
 		case Same:
 		default:
-			out.Now, out.At = rowkey.Binary(f.Value), &f.Timestamp
+			out.Now, out.At = w.shown(m.table, f), &f.Timestamp
 		}
 		if out.State != Older {
 			return nil
@@ -173,7 +180,7 @@ func (w *writes) compare(ctx context.Context, m *mutation, c *hbase.Cell, found 
 	case err != nil:
 		return err
 	case marker >= 0:
-		out.State, out.Now, out.At = Hidden, "", &marker
+		out.State, out.Now, out.At = Hidden, nil, &marker
 	case slices.ContainsFunc(w.made.expired, func(e sink.ExpiredInfo) bool { return e.Table == m.table && e.Family == string(c.Family) }):
 		out.State = Expired
 	case i < 0:

@@ -25,14 +25,37 @@ type Region = locate.Region
 const Unreadable = locate.Unreadable
 
 // Regions lists a table's regions in key order, as read from hbase:meta. It leaves out parents of splits, which no server holds. See
-// Unreadable.
+// Unreadable. While a snapshot is restored to the table, hbase:meta may have no region of it: Regions then reads again, as all operations
+// do.
 func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 	table = locate.TableKey(table)
+	regions, err := c.scanRegions(ctx, table)
+	if err != nil || len(regions) > 0 {
+		return regions, err
+	}
+	t := c.newTries("list regions", table)
+	t.admin = true // no region is called, so it does not matter whether the table is disabled
+	err = t.run(ctx, func(ctx context.Context) (*Region, error) {
+		if err := c.locator.Exists(ctx, table); err != nil {
+			return nil, err
+		}
+		if regions, err = c.scanRegions(ctx, table); err != nil {
+			return nil, &remote.Permanent{Err: err} // the scan has retried
+		}
+		if len(regions) == 0 {
+			return nil, remote.ErrHole
+		}
+		return nil, nil
+	})
+	return regions, err
+}
+
+// scanRegions reads the regions of a table in hbase:meta, which may have none.
+func (c *Client) scanRegions(ctx context.Context, table string) (regions []Region, err error) {
 	s := Scan{
 		Start: locate.MetaKey(table, nil, ""), Stop: locate.MetaKey(table+" ", nil, ""), // in the order of hbase:meta, behind all regions
 		Columns: []Column{{Family: []byte("info")}},
 	}
-	var regions []Region
 	for row, err := range c.Scan(ctx, locate.MetaTable, s) {
 		if err != nil {
 			return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: err}
@@ -47,9 +70,6 @@ func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 		if r.Table == table && !r.Split {
 			regions = append(regions, *r)
 		}
-	}
-	if len(regions) == 0 {
-		return nil, &Error{Op: "list regions", Table: table, Attempts: 1, Err: ErrNoTable}
 	}
 	return regions, nil
 }

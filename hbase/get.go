@@ -17,19 +17,19 @@ import (
 )
 
 // CellType is what a cell does. The numbers are the type codes of KeyValue.
-type CellType = rpc.CellType
+type CellType = wire.CellType
 
 // The cell types.
 const (
-	Put                 = rpc.Put
-	Delete              = rpc.Delete              // exactly this version of a column
-	DeleteFamilyVersion = rpc.DeleteFamilyVersion // exactly this version of all columns of a family
-	DeleteColumn        = rpc.DeleteColumn        // this and all older versions of a column
-	DeleteFamily        = rpc.DeleteFamily        // this and all older versions of all columns of a family
+	Put                 = wire.Put
+	Delete              = wire.Delete              // exactly this version of a column
+	DeleteFamilyVersion = wire.DeleteFamilyVersion // exactly this version of all columns of a family
+	DeleteColumn        = wire.DeleteColumn        // this and all older versions of a column
+	DeleteFamily        = wire.DeleteFamily        // this and all older versions of all columns of a family
 )
 
 // Cell is a cell as read, with its Row, Family, Qualifier, Value, Timestamp and Type.
-type Cell = rpc.Cell
+type Cell = wire.Cell
 
 // Result is the Cells of one Row in HBase's order; Cells is empty if the row does not exist. In a Scan with Cursors, an empty Result is a
 // position: all rows before Row have been looked at, and a new scan may continue from there.

@@ -53,7 +53,7 @@ func (p *peer) overTCP(serve func(net.Conn)) func(context.Context, string, strin
 func (p *peer) quietGets(conn net.Conn) {
 	var cells []byte
 	for _, q := range []string{"a", "b", "c", "d"} {
-		cells = wire.AppendCell(cells, wire.Cell{Row: []byte("a"), Family: []byte("e"), Qualifier: []byte(q), Timestamp: 1, Type: uint8(Put),
+		cells = wire.AppendCell(cells, wire.Cell{Row: []byte("a"), Family: []byte("e"), Qualifier: []byte(q), Timestamp: 1, Type: Put,
 			Value: bytes.Repeat([]byte("x"), 40)})
 	}
 	answer, err := wire.AppendResponse(nil, &hbasepb.ResponseHeader{CallId: proto.Uint32(1 << 28)}, // five bytes long

@@ -199,7 +199,7 @@ func TestAMalformedResultLeavesNoRowOut(t *testing.T) {
 							n = proto.Int32(100)
 						}
 						result.ResultOrException = append(result.ResultOrException, &hbasepb.ResultOrException{Index: a.Index, Result: &hbasepb.Result{AssociatedCellCount: n}})
-						cells = wire.AppendCell(cells, wire.Cell{Row: a.Get.Row, Family: []byte("f"), Timestamp: 1, Type: uint8(Put), Value: a.Get.Row})
+						cells = wire.AppendCell(cells, wire.Cell{Row: a.Get.Row, Family: []byte("f"), Timestamp: 1, Type: Put, Value: a.Get.Row})
 					}
 					out.RegionActionResult = append(out.RegionActionResult, result)
 				}

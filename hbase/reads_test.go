@@ -210,3 +210,42 @@ func TestTracer(t *testing.T) {
 		}
 	}
 }
+
+// A scan whose filter finds nothing reports how many rows servers have read, and ends with the caller's error. It continues from there when
+// its scanner is lost.
+func TestScanProgress(t *testing.T) {
+	s, c := start(t, embedded.Options{Heartbeat: 10})
+	table(t, c, "t")
+	tooMany := errors.New("too many")
+	for _, reverse := range []bool{false, true} {
+		for _, most := range []int64{0, 30, 1000} {
+			var m hbase.ScanMetrics
+			looked, lost := int64(0), 0
+			remove := s.Control("Scan", func(r *embedded.Request) *embedded.Outcome {
+				if q := r.Param.(*hbasepb.ScanRequest); lost > 0 || q.ScannerId == nil || q.GetCloseScanner() || looked < 20 {
+					return nil
+				}
+				lost++
+				return &embedded.Outcome{Exception: &embedded.Exception{Class: "org.apache.hadoop.hbase.UnknownScannerException", DoNotRetry: true}}
+			})
+			scan := hbase.Scan{Filter: hbase.ValueFilter{Op: hbase.Equal, With: hbase.Bytes("none")}, Reverse: reverse, Metrics: &m,
+				Progress: func(p hbase.ScanProgress) error {
+					if looked += p.Rows; looked > most {
+						return tooMany
+					}
+					return nil
+				}}
+			var ended error
+			for r, err := range c.Scan(t.Context(), "t", scan) {
+				if ended = err; err == nil {
+					t.Errorf("it found %v", r)
+				}
+			}
+			remove()
+			ends := most < 100
+			if errors.Is(ended, tooMany) != ends || !ends && (ended != nil || lost != 1) || ends && looked > most+20 || looked > m.RowsScanned || m.RowsScanned > 120 {
+				t.Errorf("reverse %v, most %d: ended with %v after %d rows; lost %d, %+v", reverse, most, ended, looked, lost, m)
+			}
+		}
+	}
+}

@@ -33,7 +33,13 @@ type Scan struct {
 	Cursors        bool         // also yield a Result without Cells when a server reports how far it has looked in vain: see Result
 	Renew          bool         // renew the open scanner's lease while the caller is busy, so that the view of the region stays the same
 	Metrics        *ScanMetrics // incremented during the scan; nil: not counted
-	Consistency    Consistency  // with Timeline, a region's scanner may be opened on a replica, which then serves the rest of that region
+
+	// Progress, unless nil, is called after each answer of a server with what it read for it, including the rows that the filter dropped. An
+	// error from it ends the scan, unless the scan is complete. A server answers when it has read for half of the time-out of a call, however
+	// few rows it has found: see CallOptions.
+	Progress func(ScanProgress) error
+
+	Consistency Consistency // with Timeline, a region's scanner may be opened on a replica, which then serves the rest of that region
 }
 
 // ScanMetrics is the cost of a scan. It may be read in the scan's loop body and after the scan.
@@ -43,10 +49,19 @@ type ScanMetrics struct {
 	Regions int // opened scanners
 	Lost    int // failed calls, after which the scanner was reopened
 
-	// Counts by the servers, from HBase 2.0. RowsScanned ÷ Rows is 1 if no row was read in vain.
-	RowsScanned, RowsFiltered int64
+	// Counts by the servers: see ScanProgress. RowsScanned ÷ Rows is 1 if no row was read in vain.
+	RowsScanned, RowsFiltered, BytesScanned int64
 
 	Seen map[string]bool // if not nil, set to true for the encoded name of every region read
+}
+
+// ScanProgress is what a server read for an answer, by its own count.
+type ScanProgress struct {
+	Rows     int64 // including those that the filter dropped; from HBase 2.0
+	Filtered int64 // those that the filter dropped; from HBase 2.0
+
+	// Bytes are those of the blocks of files that were read, without what the server holds in memory only; from HBase 2.6.
+	Bytes int64
 }
 
 const (
@@ -73,6 +88,10 @@ func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Resul
 			if !sc.give(ctx, rows, yield) {
 				return
 			}
+			if err := sc.report(); err != nil {
+				yield(Result{}, err)
+				return
+			}
 		}
 	}
 }
@@ -89,6 +108,15 @@ func (s *scanner) give(ctx context.Context, rows []Result, yield func(Result, er
 		}
 	}
 	return true
+}
+
+// report passes on what servers have read since the last report.
+func (s *scanner) report() error {
+	p := s.read
+	if s.read = (ScanProgress{}); s.scan.Progress == nil || s.done {
+		return nil
+	}
+	return s.scan.Progress(p)
 }
 
 // keepLease renews the open scanner's lease, if the scan wants that, until the returned function is called. Until then, its goroutine owns
@@ -139,7 +167,8 @@ type scanner struct {
 	id     uint64
 	seq    uint64 // sequence number of the next call to the open scanner
 	lease  time.Duration
-	torn   *Result // an incomplete row
+	torn   *Result      // an incomplete row
+	read   ScanProgress // by servers, and not reported yet
 }
 
 func (c *Client) newScanner(table string, s Scan) *scanner {
@@ -181,7 +210,7 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []r
 		return region, nil, nil, err
 	}
 	s.seq++
-	s.count(func(m *ScanMetrics) { m.add(a.out) })
+	s.answered(a.out)
 	return region, a.out, a.pieces, nil
 }
 
@@ -203,7 +232,8 @@ func (s *scanner) open(ctx context.Context) (*Region, *hbasepb.ScanResponse, []r
 	}
 	s.region, s.id, s.seq = at, a.out.GetScannerId(), 0
 	s.lease = time.Duration(a.out.GetTtl()) * time.Millisecond
-	s.count(func(m *ScanMetrics) { m.opened(region); m.add(a.out) })
+	s.count(func(m *ScanMetrics) { m.opened(region) })
+	s.answered(a.out)
 	return at, a.out, a.pieces, nil
 }
 
@@ -272,22 +302,40 @@ func (s *scanner) count(f func(*ScanMetrics)) {
 	}
 }
 
+// answered counts what an answer has cost.
+func (s *scanner) answered(out *hbasepb.ScanResponse) {
+	l := ScanProgress{metric(out, rowsScanned), metric(out, rowsFiltered), metric(out, bytesScanned)}
+	s.read.Rows += l.Rows
+	s.read.Filtered += l.Filtered
+	s.read.Bytes += l.Bytes
+	s.count(func(m *ScanMetrics) {
+		m.Calls++
+		m.RowsScanned += l.Rows
+		m.RowsFiltered += l.Filtered
+		m.BytesScanned += l.Bytes
+	})
+}
+
+// Names of ScanMetrics.
+const (
+	rowsScanned  = "ROWS_SCANNED"
+	rowsFiltered = "ROWS_FILTERED"
+	bytesScanned = "BLOCK_BYTES_SCANNED"
+)
+
+func metric(out *hbasepb.ScanResponse, name string) (n int64) {
+	for _, p := range out.GetScanMetrics().GetMetrics() {
+		if p.GetName() == name {
+			n += p.GetValue()
+		}
+	}
+	return n
+}
+
 func (m *ScanMetrics) opened(r *Region) {
 	m.Regions++
 	if m.Seen != nil {
 		m.Seen[r.Encoded] = true
-	}
-}
-
-func (m *ScanMetrics) add(out *hbasepb.ScanResponse) {
-	m.Calls++
-	for _, p := range out.GetScanMetrics().GetMetrics() {
-		switch p.GetName() {
-		case "ROWS_SCANNED":
-			m.RowsScanned += p.GetValue()
-		case "ROWS_FILTERED":
-			m.RowsFiltered += p.GetValue()
-		}
 	}
 }
 
@@ -303,7 +351,7 @@ func (s *scanner) openRequest(r *Region) (*hbasepb.ScanRequest, error) {
 		MaxResultSize: proto.Uint64(uint64(s.scan.MaxResultBytes)), Caching: proto.Uint32(uint32(s.scan.Caching)),
 		Filter: filter, Consistency: s.scan.Consistency.message(),
 	}
-	if s.scan.Cursors {
+	if s.scan.Cursors || s.scan.Progress != nil { // where many rows are read in vain, a lost scanner must not begin again
 		m.NeedCursorResult = proto.Bool(true)
 	}
 	if s.scan.Raw {
@@ -324,7 +372,7 @@ func (s *scanner) request() *hbasepb.ScanRequest {
 	in := &hbasepb.ScanRequest{
 		NumberOfRows: proto.Uint32(uint32(s.scan.Caching)), CloseScanner: proto.Bool(false),
 		ClientHandlesPartials: proto.Bool(true), ClientHandlesHeartbeats: proto.Bool(true),
-		TrackScanMetrics: proto.Bool(s.scan.Metrics != nil),
+		TrackScanMetrics: proto.Bool(s.scan.Metrics != nil || s.scan.Progress != nil),
 	}
 	if s.scan.Limit > 0 {
 		in.LimitOfRows = proto.Uint32(uint32(s.left))

@@ -2,10 +2,10 @@
 // for every single document into a verdict. The engines below it (elastic, embedded) implement its interface Engine.
 //
 // The path of an event: Submit encodes its documents (document.go) and queues each in the lane of its id (writer.go). A lane takes what has
-// gathered, at most one write per document. It merges partial changes into what the index holds (partial.go), and reads documents that it
-// has not written lately (recent.go). It makes one bulk call and reads every outcome (lane.go, outcome.go, decide.go). The last one settles
-// the flight (flight.go). Beside that path, pace.go adapts the calls to the server, and part.go and expire.go keep indexes in parts by
-// time, and remove documents that were deleted long ago.
+// gathered, at most one write per document (round.go). It reads documents that it has not written lately (recent.go), merges partial
+// changes into them (partial.go), makes bulk calls (round.go, call.go) and decides about every document (outcome.go, decide.go). The last
+// one of a flight settles it (lane.go, flight.go). Beside that path, pace.go adapts the calls to the server, and part.go and expire.go keep
+// indexes in parts by time, and remove documents that were deleted long ago.
 //
 // The invariants:
 //   - A document is a pure function of the events of its row: for each field the greatest version, among equals the last submitted.

@@ -17,8 +17,10 @@ type document struct {
 	columns []column
 	parted  bool         // the engine keeps it in parts
 	timeAt  int          // position of Time in the schema
+	goneAt  int          // of Deleted; -1: none
 	whenAt  int          // of the condition; -1: none
 	written atomic.Int64 // when the index last accepted a document, in ms since 1970
+	masked  bool         // the key is made of a masked field, so that failures must not name the document
 	probe   *probe       // nil: the time until a search shows documents is not measured
 }
 
@@ -34,11 +36,14 @@ type column struct {
 	at    int    // position in the schema
 }
 
+// deletes reports whether the event marks the document as deleted.
+func (d *document) deletes(ev *event.Event) bool { return d.goneAt >= 0 && ev.Values[d.goneAt].Bool() }
+
 func compile(schema event.Schema, list []Document, parted bool) []*document {
 	var docs []*document
 	for i, declared := range list {
 		d := &document{Document: declared, place: i, parted: parted && declared.Every != "", timeAt: fieldOf(schema, declared.Time),
-			whenAt: -1}
+			goneAt: fieldOf(schema, declared.Deleted), whenAt: -1, masked: schema.Masks(declared.Key.Fields()...)}
 		if declared.When != "" {
 			d.whenAt = fieldOf(schema, declared.When)
 		}
@@ -76,22 +81,27 @@ func appendWhole(dst []byte, d *document, ev *event.Event, id, key []byte) []byt
 }
 
 // appendChange appends the fields of a Partial event, for the lane to merge: the row key's text if the id is a hash, then a value for each
-// column. Each consists of its length in 4 bytes and its JSON; length 0 means none.
+// column. Each consists of its length in 4 bytes and its JSON; length 0 means none. A null that ends an older value is null in JSON too.
 func appendChange(dst []byte, d *document, ev *event.Event, key []byte) (change []byte, empty bool) {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(key)))
 	dst = append(dst, key...)
 	empty = true
+	nulls := d.Nulls && !d.deletes(ev)
 	for i := range d.columns {
 		dst = append(dst, 0, 0, 0, 0)
 		v := ev.Values[d.columns[i].at]
 		if v.Null() && d.Hides && d.columns[i].name == FieldDeleted {
 			v = event.BoolValue(false) // the document may have been hidden
 		}
-		if v.Null() {
+		start := len(dst)
+		switch {
+		case !v.Null():
+			dst = appendValue(dst, v)
+		case nulls && !v.Unsent():
+			dst = append(dst, "null"...)
+		default:
 			continue
 		}
-		start := len(dst)
-		dst = appendValue(dst, v)
 		binary.LittleEndian.PutUint32(dst[start-4:], uint32(len(dst)-start))
 		empty = false
 	}

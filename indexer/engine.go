@@ -1,11 +1,13 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"brine/event"
 	"brine/search"
 )
 
@@ -110,6 +112,11 @@ func (e *RequestError) Error() string {
 		return e.Server + ": " + text
 	}
 	return text
+}
+
+// unquoted returns the error without the index's own words, which may quote a document.
+func (e *RequestError) unquoted() *RequestError {
+	return &RequestError{Server: e.Server, Status: e.Status, Kind: e.Kind, Reason: cmp.Or(e.Kind, event.Hidden)}
 }
 
 // Type is how an index treats a field.

@@ -61,6 +61,6 @@ func (w *Writer) purge(d *document) {
 	defer cancel()
 	n, err := w.engine.Purge(ctx, d.Index, time.Now().Add(-d.Purge).UnixMilli())
 	if n > 0 || err != nil && w.ctx.Err() == nil {
-		w.opts.Hooks.Purged(PurgedInfo{d.Index, n, err})
+		w.opts.Hooks.Purged(PurgedInfo{d.Index, n, w.shown(err)})
 	}
 }

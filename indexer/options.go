@@ -21,7 +21,8 @@ const (
 	Partial Changes = "partial" // some fields: each is merged into the document by its version
 )
 
-// Column maps a field of the event to a field of the document. A null value is not a change and, in Whole, not a field.
+// Column maps a field of the event to a field of the document. A null value is not a field in Whole and, in Partial, no change unless
+// Document.Nulls says so.
 type Column struct {
 	Name  string
 	Field string
@@ -34,6 +35,7 @@ type Document struct {
 	Key     *rowkey.Key // the key of the row that the document belongs to
 	Set     []Column
 	Changes Changes
+	Nulls   bool   // in Partial, a null that was sent (see event.Unsent) ends the field's older value, unless the event is a delete
 	Deleted string // the event's bool field that marks a delete; empty: documents are not deleted
 
 	When  string // a condition of the schema's Derive: see event.Event.Holds; empty: every event becomes a document

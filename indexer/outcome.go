@@ -83,6 +83,14 @@ func (o *op) unwritten(err error) event.Failure {
 	return event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable, Rest: event.RestOf(o.write), Err: err}
 }
 
+// shown returns an error as it may be shown. What an index says about one document of events with masked fields is left out.
+func (w *Writer) shown(err error) error {
+	if refused := (*RequestError)(nil); len(w.opts.Schema.Masked) > 0 && errors.As(err, &refused) && refused.Server == "" {
+		return refused.unquoted()
+	}
+	return err
+}
+
 // failureOf returns the failure of an event whose document ended with the remedy.
 func failureOf(o *op, r remedy, err error) event.Failure {
 	f := o.unwritten(nil)
@@ -104,7 +112,11 @@ func failureOf(o *op, r remedy, err error) event.Failure {
 		f.Verdict, f.Reason = event.Halt, event.NoTable
 		fix = "; open the index, or move its alias to another one"
 	}
-	f.Err = fmt.Errorf("index %s: document %s: %w%s", o.doc.Index, o.id, err, fix)
+	id := string(o.id)
+	if o.doc.masked {
+		id, err = event.Hidden, event.Without(err, id)
+	}
+	f.Err = fmt.Errorf("index %s: document %s: %w%s", o.doc.Index, id, err, fix)
 	return f
 }
 

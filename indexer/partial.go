@@ -45,7 +45,7 @@ func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
 	m.former = stored.Get(FieldVersion).GetInt64()
 	for i, c := range d.columns {
 		value := stored.Get(c.name)
-		if value == nil || value.Type() == fastjson.TypeNull {
+		if !says(stored, c.name, value) {
 			continue
 		}
 		from := len(m.scratch)
@@ -54,6 +54,11 @@ func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
 		m.versions[i] = storedVersion(stored, c.name)
 	}
 	return stored, nil
+}
+
+// says reports whether a stored document says what the value of a field is. A null does if it has a version of its own.
+func says(stored *fastjson.Object, name string, value *fastjson.Value) bool {
+	return value != nil && (value.Type() != fastjson.TypeNull || stored.Get(FieldVersions).Get(name) != nil)
 }
 
 // storedVersion returns the version of a stored field. For a field that a whole change has written, before the pipeline's changes became

@@ -3,6 +3,7 @@ package indexer
 import (
 	"fmt"
 	"hash/maphash"
+	"strings"
 
 	"github.com/valyala/fastjson"
 
@@ -99,10 +100,10 @@ func fields(parser *fastjson.Parser, source []byte) (out []FieldValue, err error
 		return nil, fmt.Errorf("the stored document is not an object: %w", err)
 	}
 	stored.Visit(func(key []byte, v *fastjson.Value) {
-		if len(key) > 0 && key[0] == '_' || v.Type() == fastjson.TypeNull {
+		name := string(key)
+		if strings.HasPrefix(name, "_") || !says(stored, name, v) {
 			return
 		}
-		name := string(key)
 		out = append(out, FieldValue{name, storedVersion(stored, name), appendStored(nil, v)})
 	})
 	return out, nil

@@ -239,7 +239,7 @@ func (l *lane) judge(groups []int, made [][]byte, sent time.Time) {
 		if r == settled {
 			continue
 		}
-		var err error = &RequestError{Status: result.Status, Kind: result.Kind, Reason: result.Reason}
+		err := l.w.shown(&RequestError{Status: result.Status, Kind: result.Kind, Reason: result.Reason})
 		switch {
 		case r == newer && g.first.doc.Changes == Partial:
 			r = reread

@@ -52,14 +52,27 @@ func change(t *rapid.T) event.Event {
 		}
 		values = append(values, v)
 	}
-	return indexertest.Event(int64(rapid.IntRange(0, 4).Draw(t, "version")), values...)
+	ev := indexertest.Event(int64(rapid.IntRange(0, 4).Draw(t, "version")), values...)
+	for i, v := range ev.Values {
+		if v.Null() && rapid.Bool().Draw(t, "unsent") {
+			ev.Values[i] = event.Unsent()
+		}
+	}
+	return ev
 }
+
+// kinds are the ways in which changes may be merged into documents.
+var kinds = []struct {
+	changes indexer.Changes
+	nulls   bool
+}{{indexer.Whole, false}, {indexer.Partial, false}, {indexer.Partial, true}}
 
 // TestDocumentsEqualTheModel checks that any changes, repeated, cut into any batches, with calls that fail before or after they were
 // executed, end in the same documents as the model of HBase's cells, including ties.
 func TestDocumentsEqualTheModel(t *testing.T) {
-	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
-		declared := indexertest.Options(t, "orders", changes)
+	for _, kind := range kinds {
+		declared := indexertest.Options(t, "orders", kind.changes)
+		declared.Documents[0].Nulls = kind.nulls
 		rapid.Check(t, func(t *rapid.T) {
 			events := rapid.SliceOfN(rapid.Custom(change), 1, 30).Draw(t, "events")
 			for range rapid.IntRange(0, 10).Draw(t, "repeats") {
@@ -78,7 +91,8 @@ func TestDocumentsEqualTheModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer w.Close()
-			model := indexertest.NewModel(changes)
+			model := indexertest.NewModel(kind.changes)
+			model.Nulls = kind.nulls
 			var flights []event.Flight
 			for rest := events; len(rest) > 0; {
 				n := rapid.IntRange(1, len(rest)).Draw(t, "batch")
@@ -98,7 +112,7 @@ func TestDocumentsEqualTheModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := model.Diff(hits); diff != "" {
-				t.Fatalf("%s: %s", changes, diff)
+				t.Fatalf("%v: %s", kind, diff)
 			}
 		})
 	}
@@ -106,8 +120,9 @@ func TestDocumentsEqualTheModel(t *testing.T) {
 
 // TestShuffledChangesEndEqual checks that without ties, any order of the same changes ends in the same bytes.
 func TestShuffledChangesEndEqual(t *testing.T) {
-	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
-		declared := indexertest.Options(t, "orders", changes)
+	for _, kind := range kinds {
+		declared := indexertest.Options(t, "orders", kind.changes)
+		declared.Documents[0].Nulls = kind.nulls
 		rapid.Check(t, func(t *rapid.T) {
 			events := rapid.SliceOfN(rapid.Custom(change), 1, 20).Draw(t, "events")
 			for i := range events {
@@ -135,7 +150,7 @@ func TestShuffledChangesEndEqual(t *testing.T) {
 				}
 				for id, doc := range m.docs {
 					if other := first[id]; other == nil || !bytes.Equal(other.source, doc.source) {
-						t.Fatalf("%s: %s and %s", changes, doc.source, other.source)
+						t.Fatalf("%v: %s and %s", kind, doc.source, other.source)
 					}
 				}
 			}

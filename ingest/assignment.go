@@ -20,7 +20,20 @@ type assignment struct {
 	committed  map[int]int64
 	notes      map[int]note // committed with them, without the topic
 	doubt      time.Time    // when a commit last failed
+	soon       soon         // asks for a commit before the interval has passed
 	successor  string       // who reads once this loop has stopped; see Loop.HandOver
+}
+
+// soon asks for a commit; one that is asked for already is enough.
+type soon chan struct{}
+
+func newSoon() soon { return make(soon, 1) }
+
+func (s soon) ask() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
 }
 
 // run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to leave). It then settles what
@@ -127,6 +140,7 @@ func (a *assignment) status() Status {
 	for _, p := range a.parts() {
 		status := p.progress.snapshot()
 		status.oldest, status.out = p.mark.oldest()
+		status.Reach = p.reach()
 		s.Partitions = append(s.Partitions, status)
 	}
 	return s

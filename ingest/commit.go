@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"brine/event"
 	"brine/ingest/internal/broker"
 	"brine/internal/backoff"
 )
 
-// commitUntil commits at every interval until done is closed. A commit that fails is repeated.
+// commitUntil commits at every interval, and when a partition cannot be read before, until done is closed. A commit that fails is repeated.
 func (a *assignment) commitUntil(done <-chan struct{}, commit func()) {
 	tick := time.NewTicker(a.CommitInterval)
 	defer tick.Stop()
@@ -21,8 +23,9 @@ func (a *assignment) commitUntil(done <-chan struct{}, commit func()) {
 		case <-done:
 			return
 		case <-tick.C:
-			commit()
+		case <-a.soon:
 		}
+		commit()
 	}
 }
 
@@ -44,15 +47,19 @@ func (a *assignment) commitNow(last bool) error {
 		if p.out {
 			continue
 		}
-		if a.fresh.Load() && p.mark.edge() < 0 && !last {
+		before, ok := a.committed[p.id]
+		if a.fresh.Load() && p.mark.edge() < 0 && !ok && !last {
 			return nil
 		}
 		if p.rewound.Swap(false) {
 			delete(a.committed, p.id)
+			ok = false
 		}
-		before, ok := a.committed[p.id]
 		if edge := p.mark.edge(); edge >= 0 { // p.reader is set before
 			now := note{rejected: a.rejects.of(p.id), reader: cmp.Or(a.successor, p.reader)}
+			if now.over = p.over.Load(); now.over {
+				now.reach = p.reach()
+			}
 			if !ok || edge > before || again || now != a.notes[p.id] {
 				offsets[p.id], notes[p.id] = edge, now
 			}
@@ -66,6 +73,11 @@ func (a *assignment) commitNow(last bool) error {
 		a.doubt = time.Now()
 		a.Hooks.CommitFailed(CommitFailedInfo{err})
 		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
+		for _, p := range a.parts() {
+			if _, ok := offsets[p.id]; ok && p.announcing.Load() {
+				p.waiting(event.Unavailable, fmt.Errorf("its first commit failed: %w", err))
+			}
+		}
 		return err
 	}
 	a.fresh.Store(false)
@@ -74,6 +86,9 @@ func (a *assignment) commitNow(last bool) error {
 		if offset, ok := offsets[p.id]; ok {
 			a.committed[p.id], a.notes[p.id] = offset, notes[p.id]
 			p.progress.committed(offset)
+			if !notes[p.id].over {
+				p.open()
+			}
 			a.Hooks.Committed(CommittedInfo{Partition: p.id, Offset: offset})
 		}
 	}
@@ -111,6 +126,8 @@ func noted(offsets map[int]int64, notes map[int]note, topic broker.Topic) map[in
 // note is the metadata of a commit.
 type note struct {
 	reader   string // see Taken.Reader
+	over     bool   // whoever read the partition has given it up, and has said how far records were submitted:
+	reach    int64  // see Taken.Reach
 	rejected int    // records since the last one written
 	topic    string // the topic's mark
 }
@@ -118,9 +135,12 @@ type note struct {
 // String returns the metadata. The mark comes last, so that a version that does not know what precedes it does not take the two for another
 // topic's mark.
 func (n note) String() string {
-	parts := make([]string, 0, 3)
+	parts := make([]string, 0, 4)
 	if n.reader != "" {
 		parts = append(parts, readerMark+n.reader)
+	}
+	if n.over {
+		parts = append(parts, reachMark+strconv.FormatInt(n.reach, 10))
 	}
 	if n.rejected > 0 {
 		parts = append(parts, rejectedMark+strconv.Itoa(n.rejected))
@@ -131,6 +151,9 @@ func (n note) String() string {
 	return strings.Join(parts, " ")
 }
 
+// NotedReader returns who reads a partition, according to the metadata of a commit: see Taken.Reader.
+func NotedReader(metadata string) string { return readNote(metadata).reader }
+
 // ours returns what the loop itself notes, without the topic.
 func (n note) ours() note {
 	n.topic = ""
@@ -139,6 +162,7 @@ func (n note) ours() note {
 
 const (
 	readerMark   = "reader="
+	reachMark    = "reach="
 	rejectedMark = "rejected="
 )
 
@@ -146,6 +170,12 @@ const (
 func readNote(text string) (n note) {
 	if rest, ok := strings.CutPrefix(text, readerMark); ok {
 		n.reader, text, _ = strings.Cut(rest, " ")
+	}
+	if rest, ok := strings.CutPrefix(text, reachMark); ok {
+		reach, mark, _ := strings.Cut(rest, " ")
+		if parsed, err := strconv.ParseInt(reach, 10, 64); err == nil && parsed >= 0 {
+			n.over, n.reach, text = true, parsed, mark
+		}
 	}
 	if rest, ok := strings.CutPrefix(text, rejectedMark); ok {
 		count, mark, _ := strings.Cut(rest, " ")

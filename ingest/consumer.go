@@ -82,8 +82,8 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	h.mu.Lock()
 	generation := h.epoch
 	h.mu.Unlock()
-	to := &held{assignment: &assignment{runner: r, loop: h.Loop, generation: generation, committed: map[int]int64{}, notes: map[int]note{}},
-		topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
+	to := &held{assignment: &assignment{runner: r, loop: h.Loop, generation: generation, committed: map[int]int64{}, notes: map[int]note{},
+		soon: newSoon()}, topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
 	to.commit = func(offsets map[int]int64, notes map[int]note) error {
 		return h.member.Commit(t, r.Topic, noted(offsets, notes, of.Topic))
 	}
@@ -184,6 +184,7 @@ func (h *held) take(ids []int) {
 		fresh := h.fresh.Load()
 		w := &worker{ended: make(chan struct{})}
 		w.partition = h.partition(id, -1, func(ctx context.Context) (int64, error) { return h.beginning(ctx, w.partition, commits, fresh) })
+		w.soon = h.soon
 		work, stop := context.WithCancel(context.Background())
 		drain, abandon := context.WithCancel(context.Background())
 		w.stop, w.abandon = stop, abandon

@@ -153,6 +153,53 @@ func TestFencedConsumerNeverCommitsWhatItHad(t *testing.T) {
 	})
 }
 
+// A member that hears nothing from the brokers for SessionTimeout gives up what it has, whether they refuse connections or are silent: they
+// may have given its partitions to others.
+func TestUnheardConsumerGivesUpAfterItsSession(t *testing.T) {
+	for name, session := range map[string]time.Duration{"shorter than a few heartbeats": 6 * time.Second, "longer than the brokers' own": 2 * time.Minute} {
+		for away, cut := range map[string]bool{"refused": true, "silent": false} {
+			t.Run(name+", "+away, func(t *testing.T) {
+				inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+					b.protocol = Consumer
+					b.produce(10, 0)
+					s, never := newStore(), make(chan struct{})
+					defer close(never)
+					s.gate = func(int) <-chan struct{} { return never }
+					o := b.defaults(s)
+					o.SessionTimeout = session
+					var down atomic.Bool
+					o.Kafka.Dial = unless(&down, o.Kafka.Dial)
+					var gone atomic.Pointer[time.Time]
+					o.Hooks.Revoked = func(RevokedInfo) {
+						now := time.Now()
+						gone.CompareAndSwap(nil, &now)
+					}
+					l := start(t, o)
+					time.Sleep(20 * time.Second)
+					if cut {
+						down.Store(true)
+						l.cluster.Cut()
+					} else {
+						b.ControlKey(int16(kmsg.ConsumerGroupHeartbeat), func(kmsg.Request) (kmsg.Response, error, bool) {
+							b.KeepControl()
+							return nil, nil, true
+						})
+					}
+					before := time.Now()
+					time.Sleep(4 * time.Minute)
+					if at := gone.Load(); at == nil {
+						t.Error("it has kept its partition")
+					} else if took := at.Sub(before); took < session-6*time.Second || took > session+session/3+2*time.Second {
+						t.Errorf("it has given up its partition after %v, want %v after the last answer", took, session)
+					}
+					l.cancel()
+					time.Sleep(time.Minute)
+				})
+			})
+		}
+	}
+}
+
 func TestStaticConsumerRestartsWithItsPartitions(t *testing.T) {
 	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer

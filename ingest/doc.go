@@ -7,10 +7,11 @@
 //
 // The path of a record, for each partition of an assignment: the functions to read in order, each with its file:
 //
-//	Loop.Run → consume        loop.go        works through generations of the group; broker.Member joins and sends heartbeats
+//	Loop.Run → consume        loop.go        chooses the protocol. Classic: works through generations of the group, which broker.Member joins
 //	Loop.open, Loop.now       topics.go      find out which topics exist
 //	Loop.assign               start.go       makes the partitions; each resumes at its commit or begins at Options.Start
-//	assignment.run            assignment.go  called by consume through Member.Attend: a goroutine per partition, and commits beside them
+//	assignment.run            assignment.go  called through Member.Attend: a goroutine per partition, and commits beside them
+//	consumeByBrokers          consumer.go    the consumer protocol instead: keeper.Take starts single partitions, and Release ends them
 //	partition.run → stream    partition.go   one uninterrupted reading; after a halt it starts again at the watermark
 //	stream.fetch              fetch.go       fetches chunks of records, charged to the Budget; gone.go decides about offsets that are gone
 //	stream.submit → takeOff   flight.go      cuts a chunk into flights, decodes each and submits it to the Writer
@@ -94,8 +95,8 @@
 //
 // # Limits
 //
-// Rebalancing is eager: every rebalance stops all partitions of the group until the slowest member has drained. A log that lost its tail in
-// an unclean leader election and has grown again looks like the old one. So does a recreated topic on brokers before Kafka 2.8, where
-// topics have no id. When brokers have forgotten a group's offsets together with its topic, the group counts as new and begins at
-// Options.Start.
+// With the classic protocol, rebalancing is eager: every rebalance stops all partitions of the group until the slowest member has drained.
+// With the consumer protocol, only partitions that move stop. A log that lost its tail in an unclean leader election and has grown again
+// looks like the old one. So does a recreated topic on brokers before Kafka 2.8, where topics have no id. When brokers have forgotten a
+// group's offsets together with its topic, the group counts as new and begins at Options.Start.
 package ingest

@@ -13,7 +13,8 @@ import (
 	"brine/internal/backoff"
 )
 
-// flight is a group of records of one chunk that are decoded and submitted together, until they are settled. There are Window of them.
+// flight is a group of records of one chunk that are decoded and submitted together, until they are settled. Options.Window of
+// them may be in use at a time, besides parked ones (park.go).
 //
 // It keeps no events: the writer has encoded them, and decoded events are many times the size of their records. If some were not written,
 // their records are decoded again before each retry, to the same events, because decoding is pure.
@@ -270,6 +271,13 @@ func (s *stream) letter(rec *event.Record, reason event.Reason, err error) deadl
 	return deadletter.New(rec, reason, err, s.Group)
 }
 
+// submitted returns the offset after the last record of a partition that this process has submitted, or 0.
+func (r *runner) submitted(partition int) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.reached[partition]
+}
+
 // note counts the records that this process has submitted before.
 func (s *stream) note(records []event.Record, end int64) {
 	s.mu.Lock()
@@ -328,7 +336,7 @@ func (s *stream) settled(number, records int) {
 func (s *stream) land(f *flight) bool {
 	defer s.decide(f, false)
 	held := f.letters
-	if f.out != nil && s.rejects.room(s.id, f.order, len(held)) {
+	if f.out != nil && s.rejects.tryAdmit(s.id, f.order, len(held)) {
 		f.rejected += len(held)
 		if held = nil; !s.bury(f.letters) {
 			return false
@@ -353,7 +361,7 @@ func (s *stream) land(f *flight) bool {
 		}
 		retry, letters, halt := s.triage(f, failures)
 		held = append(held, letters...)
-		if f.written || s.rejects.room(s.id, f.order, len(held)) {
+		if f.written || s.rejects.tryAdmit(s.id, f.order, len(held)) {
 			f.rejected += len(held)
 			if !s.bury(held) {
 				return false
@@ -448,7 +456,7 @@ func (s *stream) bury(letters []deadletter.Letter) bool {
 		}
 		s.progress.impeded(Waiting, DeadLettersDown, err)
 		s.Hooks.Waiting(WaitingInfo{Partition: s.id, Reason: DeadLettersDown, Err: err})
-		s.Logger.Warn("dead letters are waiting", "topic", s.Topic, "partition", s.id, "letters", len(letters), "error", err)
+		s.Logger.Warn("dead letters are waiting", "topic", s.Topic, "partition", s.id, "dead_letters", len(letters), "error", err)
 		if s.wait(pauses) != nil {
 			return false
 		}

@@ -64,9 +64,9 @@ func (l *Loop) joining() *broker.Membership {
 	return m
 }
 
-// end gives on the place of a loop that stops before it has begun to join.
+// end gives on the place of a loop that stops before it has begun to join, or leaves the group if nobody goes on in it.
 func (l *Loop) end() {
-	if p := l.joining().Place; p != (broker.Place{}) {
-		l.keep(p)
+	if m := l.joining(); m.Place != (broker.Place{}) {
+		l.cluster.GiveUp(*m)
 	}
 }

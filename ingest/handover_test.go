@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,33 @@ func (p *pair) noted(ours, theirs string) {
 		if got := readNote(commits[int32(id)].Metadata).reader; got != want {
 			p.t.Errorf("the commit of partition %d notes %q, want %q", id, got, want)
 		}
+	}
+}
+
+// lastNotes records the commits of the first member from now on. The returned function returns, by partition, the reader that its last
+// commit notes. The other member may commit the same partitions as soon as it has been assigned them.
+func (p *pair) lastNotes() (last func() map[int]string) {
+	member, readers := p.before.Member(), map[int]string{}
+	for _, id := range p.ours {
+		readers[id] = "before" // committed when it began
+	}
+	p.b.ControlKey(int16(kmsg.OffsetCommit), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		p.b.KeepControl()
+		if by := q.(*kmsg.OffsetCommitRequest); by.MemberID == member {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			for _, of := range by.Topics[0].Partitions {
+				if of.Metadata != nil {
+					readers[int(of.Partition)] = readNote(*of.Metadata).reader
+				}
+			}
+		}
+		return nil, nil, false
+	})
+	return func() map[int]string {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return maps.Clone(readers)
 	}
 }
 
@@ -177,11 +205,16 @@ func TestHandOverWithoutASuccessor(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 					p := startPair(t, b, protocol)
+					last := p.lastNotes()
 					o := p.options("after")
 					unless := c.spoil(p, &o)
 					p.before.HandOver(newLoop(t, o), unless, "after")
 					p.before.stop()
-					p.noted(c.notes, "other")
+					for id, reader := range last() {
+						if reader != c.notes {
+							t.Errorf("its last commit of partition %d notes %q, want %q", id, reader, c.notes)
+						}
+					}
 					time.Sleep(20 * time.Second) // less than the session
 					if got := owned(p.other.Loop); len(got) != 4 {
 						t.Errorf("the other member owns %v, want all", got)
@@ -256,6 +289,30 @@ func TestPlaceThatIsHandedOnUnused(t *testing.T) {
 			time.Sleep(30 * time.Second)
 			p.inPlace(after)
 			p.finish(r, p.other)
+		})
+	})
+}
+
+// TestPlaceThatNobodyUses checks that a loop which is stopped after it has taken over a place, and before it has joined, leaves the group: the
+// others need not wait for the end of its session.
+func TestPlaceThatNobodyUses(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+			p := startPair(t, b, protocol)
+			after := newLoop(t, p.options("after"))
+			p.before.HandOver(after, t.Context(), "after")
+			p.before.stop()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := after.Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Second) // less than the session
+			if got := owned(p.other.Loop); len(got) != 4 {
+				t.Errorf("the other member owns %v, want all", got)
+			}
+			b.produce(10, 0, 1, 2, 3)
+			p.finish(p.other)
 		})
 	})
 }

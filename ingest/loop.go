@@ -77,10 +77,10 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.started.Swap(true) {
 		return errors.New("ingest: a Loop runs once")
 	}
-	defer l.end()
 	l.parted()
 	defer l.Budget.join()()
 	defer l.cluster.Close()
+	defer l.end()
 	if err := l.begin(ctx); err != nil {
 		if ended(ctx) {
 			err = nil

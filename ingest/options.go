@@ -86,7 +86,8 @@ type Options struct {
 	// and returns them without a rebalance if a member with the same id joins. Each process needs its own.
 	InstanceID string
 
-	// GroupProtocol is how the loop is a member; default Classic. In the other, the brokers decide about SessionTimeout and Heartbeat.
+	// GroupProtocol is how the loop is a member; default Classic. In the other, the brokers decide about Heartbeat, and how long a silent
+	// member stays one; SessionTimeout is how long the loop works on while they do not answer.
 	GroupProtocol GroupProtocol
 
 	SessionTimeout   time.Duration // default 30 s; without a heartbeat for that long, the broker gives our partitions away
@@ -146,6 +147,7 @@ type Taken struct {
 	Topic     string
 	Partition int
 	Offset    int64                                // of the first record that the loop will read
+	Reach     int64                                // nobody has submitted a record from this offset on; Offset if all that was has settled
 	Reader    string                               // what the last commit notes of who read the partition, without spaces; empty: nothing
 	Held      func(reason event.Reason, err error) // reports why the partition is not read yet; may be called again
 }

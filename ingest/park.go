@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 
@@ -15,7 +14,7 @@ import (
 // parkedCost is roughly what a parked flight takes besides its records: a goroutine, and what the writer keeps for it.
 const parkedCost = 4 << 10
 
-// park frees the flight's place in the window, unless the budget is spent; then the workers wait.
+// park frees the flight's place in the window by adding an empty flight. If the budget has no room for that, the flight keeps its place.
 func (s *stream) park(f *flight) {
 	if f.parked || !s.Budget.holds.TryAcquire(parkedCost) {
 		return
@@ -99,20 +98,10 @@ func (s *stream) narrow(f *flight, records []*event.Record) bool {
 	c.Charge(s.Budget.holds, size)
 	c.Cost = size
 	for _, rec := range records {
-		c.Records = append(c.Records, clone(rec))
+		c.Records = append(c.Records, rec.Clone())
 	}
 	s.durable(f, records)
 	f.chunk.Release()
 	f.chunk, f.records, f.times = c, c.Records, TimesOf(c.Records)
 	return true
-}
-
-func clone(rec *event.Record) event.Record {
-	c := *rec
-	c.Key, c.Value = bytes.Clone(rec.Key), bytes.Clone(rec.Value)
-	c.Headers = nil
-	for _, h := range rec.Headers {
-		c.Headers = append(c.Headers, event.Header{Key: h.Key, Value: bytes.Clone(h.Value)})
-	}
-	return c
 }

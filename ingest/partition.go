@@ -38,16 +38,24 @@ type partition struct {
 	begin func(context.Context) (int64, error) // where to begin
 	until int64                                // where to end, −1: never
 
-	reader    string // what the last commit notes of who read the partition; once admitted, what ours note
-	mark      watermark
-	out       bool // by the consumer protocol: we owned it when we stopped, and it is no longer committed; guarded by held.committing
-	progress  progress
-	rewound   atomic.Bool  // the log itself went back: the next commit may be lower
-	abandoned atomic.Int64 // flights not settled when the partition was taken away
+	reader     string        // what the last commit notes of who read the partition; once admitted, what ours note
+	last       note          // of the commit at which the partition begins
+	resumed    bool          // there is such a commit
+	former     atomic.Int64  // how far those who read the partition before may have submitted: see Taken.Reach
+	over       atomic.Bool   // nothing more will be submitted
+	soon       soon          // of the assignment; nil in a replay
+	opened     chan struct{} // closed once a commit says that the partition is being read, and by whom
+	opening    sync.Once     // closes it
+	announcing atomic.Bool   // it waits for opened
+	mark       watermark
+	out        bool // by the consumer protocol: we owned it when we stopped, and it is no longer committed; guarded by held.committing
+	progress   progress
+	rewound    atomic.Bool  // the log itself went back: the next commit may be lower
+	abandoned  atomic.Int64 // flights not settled when the partition was taken away
 }
 
 func (r *runner) partition(id int, until int64, begin func(context.Context) (int64, error)) *partition {
-	p := &partition{runner: r, id: id, begin: begin, until: until}
+	p := &partition{runner: r, id: id, begin: begin, until: until, opened: make(chan struct{})}
 	p.mark.reset(-1)
 	p.progress.init(r.Topic, id)
 	return p
@@ -67,6 +75,7 @@ func (h *haltError) Unwrap() error { return h.err }
 //
 // A halted partition drops everything past its watermark and starts again there after a pause.
 func (p *partition) run(work, drain context.Context) {
+	defer p.over.Store(true)
 	if err := p.start(work); err != nil {
 		return
 	}
@@ -114,7 +123,7 @@ func (p *partition) start(work context.Context) error {
 			}
 			p.mark.reset(offset)
 			p.progress.moved(offset)
-			return nil
+			return p.announced(work)
 		}
 		if work.Err() != nil {
 			return work.Err()
@@ -131,9 +140,33 @@ func (p *partition) admitted(work context.Context, offset int64) (err error) {
 	if p.Admit == nil {
 		return nil
 	}
-	p.reader, err = p.Admit(work, Taken{Topic: p.Topic, Partition: p.id, Offset: offset, Reader: p.reader, Held: p.waiting})
+	p.reader, err = p.Admit(work, Taken{Topic: p.Topic, Partition: p.id, Offset: offset, Reach: max(offset, p.reach()), Reader: p.reader,
+		Held: p.waiting})
 	return err
 }
+
+// announced waits until the last commit does not say of the partition that another has read it, or that nobody reads it. Otherwise a
+// process that ends before its next commit would leave records written about which that says something wrong.
+func (p *partition) announced(work context.Context) error {
+	if !p.resumed || !p.last.over && p.last.reader == p.reader {
+		return nil
+	}
+	p.announcing.Store(true)
+	defer p.announcing.Store(false)
+	p.soon.ask()
+	select {
+	case <-p.opened:
+		return nil
+	case <-work.Done():
+		return work.Err()
+	}
+}
+
+// open lets the partition be read: a commit says who reads it.
+func (p *partition) open() { p.opening.Do(func() { close(p.opened) }) }
+
+// reach returns the offset from which on no record has been submitted, as far as is known.
+func (p *partition) reach() int64 { return max(p.former.Load(), p.submitted(p.id)) }
 
 // waiting reports why the partition waits: a request to a broker failed and will be retried, or it is not admitted yet.
 func (p *partition) waiting(reason event.Reason, err error) {

@@ -63,7 +63,8 @@ func (r *rejects) of(partition int) int {
 	return r.counts[partition]
 }
 
-func (r *rejects) sum() (n int) {
+// sumLocked returns the counts of all partitions together.
+func (r *rejects) sumLocked() (n int) {
 	for _, of := range r.counts {
 		n += of
 	}
@@ -103,18 +104,18 @@ func (r *rejects) decided(flight int, written bool) {
 	}
 }
 
-// room counts n rejected records of a flight unless that makes too many.
-func (r *rejects) room(partition, flight, n int) bool {
+// tryAdmit counts n rejected records of a flight and returns true. It counts nothing and returns false if they would be too many.
+func (r *rejects) tryAdmit(partition, flight, n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.add(partition, flight, n)
+	return r.tryAdmitLocked(partition, flight, n)
 }
 
-func (r *rejects) add(partition, flight, n int) bool {
+func (r *rejects) tryAdmitLocked(partition, flight, n int) bool {
 	if r.limit == 0 || n == 0 || flight < r.written {
 		return true
 	}
-	if r.sum()+n >= r.limit {
+	if r.sumLocked()+n >= r.limit {
 		return false
 	}
 	r.counts[partition] += n
@@ -126,9 +127,9 @@ func (r *rejects) add(partition, flight, n int) bool {
 func (r *rejects) admit(ctx context.Context, partition, flight int, letters []deadletter.Letter) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for !r.add(partition, flight, len(letters)) {
+	for !r.tryAdmitLocked(partition, flight, len(letters)) {
 		if r.undecided == 0 {
-			r.halted = tooManyRejects(r.sum()+len(letters), &letters[0])
+			r.halted = tooManyRejects(r.sumLocked()+len(letters), &letters[0])
 			return r.halted
 		}
 		if err := r.wait(ctx); err != nil {

@@ -191,19 +191,21 @@ func TestRejectsHaltNeverIfAskedTo(t *testing.T) {
 }
 
 func FuzzNoteOfACommit(f *testing.F) {
-	f.Add("", 0, "")
-	f.Add("", 17, "topic-id=AAAAAAAAAAAAAAAAAAAAAA")
-	f.Add("1f@17", 3, "rejected=4 x")
-	f.Add("1f@17", 0, "")
-	f.Add("\n", 0, "")
-	f.Add("", 4, " ")
-	f.Fuzz(func(t *testing.T, reader string, n int, mark string) {
+	f.Add("", int64(-1), 0, "")
+	f.Add("", int64(0), 17, "topic-id=AAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("1f@17", int64(150), 3, "rejected=4 x")
+	f.Add("1f@17", int64(-1), 0, "")
+	f.Add("1f@17", int64(7), 0, "")
+	f.Add("\n", int64(-1), 0, "")
+	f.Add("", int64(-1), 4, " ")
+	f.Fuzz(func(t *testing.T, reader string, reach int64, n int, mark string) {
 		readNote(mark) // it may contain anything
-		if n < 0 || strings.HasPrefix(mark, rejectedMark) || strings.HasPrefix(mark, readerMark) ||
+		if n < 0 || strings.HasPrefix(mark, rejectedMark) || strings.HasPrefix(mark, readerMark) || strings.HasPrefix(mark, reachMark) ||
 			strings.Contains(reader, " ") {
 			return
 		}
-		if was, got := (note{reader, n, mark}), readNote(note{reader, n, mark}.String()); got != was {
+		was := note{reader: reader, over: reach >= 0, reach: max(0, reach), rejected: n, topic: mark}
+		if got := readNote(was.String()); got != was {
 			t.Errorf("%+v comes back as %+v", was, got)
 		}
 	})
@@ -215,13 +217,13 @@ func TestRejectsThatLandLateAreNotInARow(t *testing.T) {
 	r := newRejects(35)
 	late, good, next := r.takeOff(false), r.takeOff(true), r.takeOff(false)
 	r.decided(good, true)
-	if !r.room(0, late, 30) || r.of(0) != 0 {
+	if !r.tryAdmit(0, late, 30) || r.of(0) != 0 {
 		t.Errorf("%d counted of what took off before a record that is written", r.of(0))
 	}
-	if !r.room(0, next, 30) || r.of(0) != 30 {
+	if !r.tryAdmit(0, next, 30) || r.of(0) != 30 {
 		t.Errorf("%d counted of 30 that took off behind it", r.of(0))
 	}
-	if r.room(0, next, 5) {
+	if r.tryAdmit(0, next, 5) {
 		t.Error("35 in a row have room")
 	}
 }

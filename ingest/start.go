@@ -23,13 +23,14 @@ func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) 
 // assigned makes the partitions of the topic that a generation assigns, each with where it begins.
 func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 	share := g.Topics[r.Topic]
-	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, notes: map[int]note{}}
+	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, notes: map[int]note{}, soon: newSoon()}
 	a.commit = func(offsets map[int]int64, notes map[int]note) error {
 		return m.Commit(g, r.Topic, noted(offsets, notes, share.Topic))
 	}
 	rejected := map[int]int{}
 	for _, id := range share.Partitions {
 		p := r.partition(id, -1, func(ctx context.Context) (int64, error) { return r.startOf(ctx, id, share.Topic, r.fresh.Load()) })
+		p.soon = a.soon
 		if c, ok := share.Commits[id]; ok {
 			a.committed[id] = c.Offset
 			a.notes[id] = readNote(c.Metadata).ours()
@@ -45,9 +46,18 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 
 // resumeAt resumes at a commit, unless the commit belongs to an earlier topic of the same name.
 func (p *partition) resumeAt(ctx context.Context, c broker.Commit, topic broker.Topic) (int64, error) {
-	note := readNote(c.Metadata)
-	p.reader = note.reader
-	if !topic.Recreated(note.topic) {
+	p.last, p.resumed = readNote(c.Metadata), true
+	p.reader = p.last.reader
+	same := !topic.Recreated(p.last.topic)
+	reach := p.last.reach
+	if !same || !p.last.over { // whoever read it may have read all that there is, and written it
+		var err error
+		if reach, err = p.cluster.Offset(ctx, p.Topic, p.id, broker.Newest); err != nil {
+			return 0, err
+		}
+	}
+	p.former.Store(reach)
+	if same {
 		p.progress.committed(c.Offset)
 		return c.Offset, nil
 	}

@@ -46,6 +46,8 @@ type PartitionStatus struct {
 	End       int64        `json:"end"`              // last stable offset as last seen: where committed records end
 	Since     time.Time    `json:"since"`            // when the watermark last moved, or last had nothing before it
 
+	Reach int64 `json:"-"` // no record from this offset on has been submitted, by this process or one that read the partition before
+
 	caughtUp time.Time // when the watermark last had nothing before it; zero: never
 	oldest   int64     // timestamp of the first unsettled record if out, otherwise of one settled last; 0: not known
 	out      bool

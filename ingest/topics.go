@@ -99,7 +99,7 @@ func (l *Loop) openAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	committed, err := l.cluster.CommittedTopics(ctx, l.Group)
+	committed, err := l.cluster.AllCommits(ctx, l.Group)
 	if err != nil {
 		return fmt.Errorf("offsets of group %q: %w", l.Group, err)
 	}

@@ -33,11 +33,8 @@ type want struct {
 
 // row returns a row's name for messages: its name under the newest key, or event.Hidden if the keys have a masked field.
 func (s *search) row(w *want) string {
-	names := s.opts.Keys.Fields()
-	for _, at := range s.opts.Schema.Masked {
-		if slices.Contains(names, s.opts.Schema.Fields[at].Name) {
-			return event.Hidden
-		}
+	if s.opts.Schema.Masks(s.opts.Keys.Fields()...) {
+		return event.Hidden
 	}
 	return rowkey.Binary(w.rows[len(w.rows)-1])
 }
@@ -173,7 +170,8 @@ func (s *search) read(ctx context.Context) {
 	}
 }
 
-// values parses the fields from the cells of one row under each key, or returns nil if one is missing. Cells under a newer key are newer.
+// values parses the fields from the cells of one row under each key, or returns nil if one is missing or null. Cells under a newer key are
+// newer.
 func (s *search) values(under []hbase.Result) ([]event.Value, error) {
 	values := make([]event.Value, len(s.at))
 	for n, f := range s.opts.Fields {
@@ -187,6 +185,9 @@ func (s *search) values(under []hbase.Result) ([]event.Value, error) {
 		v, err := event.ParseValue(s.opts.Schema.Fields[s.at[n]].Type, cell.Value)
 		if err != nil {
 			return nil, fmt.Errorf("column %s:%s: %w", f.Family, f.Qualifier, err)
+		}
+		if v.Null() {
+			return nil, nil
 		}
 		values[n] = own(v)
 	}

@@ -11,6 +11,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strings"
 
 	"brine/event"
 )
@@ -26,13 +28,21 @@ type Rules struct {
 	fields map[[2]string]bool // pipeline, field
 	places map[[2]string]bool // table and column, or index and field
 	keys   map[[2]string]bool // table and field of its key; for an index, its name and no field
+
+	members [][2]string // table, and how the columns of a masked field's members begin
 }
 
 // Field masks a field of a pipeline.
 func (r *Rules) Field(pipeline, field string) { add(&r.fields, pipeline, field) }
 
-// Place masks a column of a table, as family:qualifier or by the name of what is packed in it, or a field of an index.
-func (r *Rules) Place(in, name string) { add(&r.places, in, name) }
+// Place masks a column of a table, as family:qualifier or by the name of what is packed in it, or a field of an index. family:prefix* masks
+// every column that a member of a field can have.
+func (r *Rules) Place(in, name string) {
+	add(&r.places, in, name)
+	if prefix, ok := strings.CutSuffix(name, "*"); ok {
+		r.members = append(r.members, [2]string{in, prefix})
+	}
+}
 
 // Key masks a field of a table's key, and thereby the key as a whole; or, without a field, the ids of an index.
 func (r *Rules) Key(in, field string) {
@@ -69,7 +79,11 @@ func (r *Rules) MasksField(pipeline, field string) bool {
 }
 
 // MasksPlace reports whether a column of a table, or a field of an index, is masked.
-func (r *Rules) MasksPlace(in, name string) bool { return r != nil && r.places[[2]string{in, name}] }
+func (r *Rules) MasksPlace(in, name string) bool {
+	return r != nil && (r.places[[2]string{in, name}] || slices.ContainsFunc(r.members, func(of [2]string) bool {
+		return of[0] == in && strings.HasPrefix(name, of[1])
+	}))
+}
 
 // MasksKey reports whether the key of a table, or the ids of an index, contain something masked.
 func (r *Rules) MasksKey(in string) bool { return r != nil && r.keys[[2]string{in, ""}] }

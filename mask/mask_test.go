@@ -30,6 +30,18 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestMembersOfAMaskedFieldAreMasked checks that a place that stands for the columns of a field's members masks each of them.
+func TestMembersOfAMaskedFieldAreMasked(t *testing.T) {
+	r := &Rules{}
+	r.Place("t", "f:a_*")
+	r.Place("t", "g:*")
+	for name, masked := range map[string]bool{"f:a_*": true, "f:a_phone": true, "f:a_": true, "f:b": false, "g:x": true, "f:": false, "a_phone": false} {
+		if r.MasksPlace("t", name) != masked || r.MasksPlace("u", name) {
+			t.Errorf("%s: %v", name, r.MasksPlace("t", name))
+		}
+	}
+}
+
 func TestBytesSaysNothingOfThem(t *testing.T) {
 	a, b := Bytes([]byte("13800138000")), Bytes([]byte("13800138001"))
 	if a == b || a != Bytes([]byte("13800138000")) || !strings.HasPrefix(a, "11 bytes, hash ") || Bytes(nil) != "null" {

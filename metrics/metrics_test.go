@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"brine/command"
 	"brine/event"
 	"brine/hbase"
 	"brine/indexer"
@@ -61,7 +62,9 @@ func callAll(reg prometheus.Registerer) {
 	v.Verified(clock)
 	v.Proved(clock, false)
 	v.Failed()
-	api := NewServe(reg).Hooks()
+	serving := NewServe(reg)
+	serving.Commands().Swept(command.SweptInfo{Accepted: 3, Withdrawn: 1, Oldest: time.Minute})
+	api := serving.Hooks()
 	api.Begun()
 	api.Ended()
 	api.Shed()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"brine/command"
 	"brine/serve"
 )
 
@@ -15,6 +16,8 @@ type Serve struct {
 	inFlight prometheus.Gauge
 	shed     prometheus.Counter
 	cached   *prometheus.CounterVec
+	commands *prometheus.GaugeVec
+	oldest   prometheus.Gauge
 }
 
 // NewServe registers the metrics of the HTTP API, whose routes come from the configuration.
@@ -31,9 +34,23 @@ func NewServe(reg prometheus.Registerer) *Serve {
 			Help: "Requests that were refused because as many as allowed were already in flight."}),
 		cached: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_serve_cache_requests_total",
 			Help: "Requests whose answer was looked up among recent ones (serve.cache), by result: hit or miss."}, []string{"result"}),
+		commands: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "brine_serve_unpublished_commands",
+			Help: "Commands that are accepted but not known to be in their topic, by what happens to them: waiting (brine tries to publish " +
+				"them), or refused (the brokers refuse them, and brine looks for them in the topic)."}, []string{"what"}),
+		oldest: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_serve_unpublished_commands_age_seconds",
+			Help: "Time since the oldest command that is not known to be in its topic was accepted; 0 if there is none."}),
 	}
-	reg.MustRegister(m.requests, m.duration, m.inFlight, m.shed, m.cached)
+	reg.MustRegister(m.requests, m.duration, m.inFlight, m.shed, m.cached, m.commands, m.oldest)
 	return m
+}
+
+// Commands returns the hooks of the desk that accepts commands.
+func (m *Serve) Commands() command.Hooks {
+	return command.Hooks{Swept: func(i command.SweptInfo) {
+		m.commands.WithLabelValues("waiting").Set(float64(i.Accepted - i.Withdrawn))
+		m.commands.WithLabelValues("refused").Set(float64(i.Withdrawn))
+		m.oldest.Set(i.Oldest.Seconds())
+	}}
 }
 
 // Hooks returns the hooks of the API.

@@ -57,7 +57,7 @@ func (f *Forecast) advise(t *Table) {
 			"different events share a row key of %s, and each hides the ones before: %s", t.Name, count(f.Collisions, "row"))
 	}
 	if f.Ties > 0 {
-		say(TieRule, "version: seq(at, n) breaks the tie, with a number n that orders the changes of one millisecond",
+		say(TieRule, t.TieFix,
 			"changes with the same version tie, and which one wins depends on the order in which they are applied: %s of %s",
 			count(f.Ties, "row"), t.Name)
 	}

@@ -14,6 +14,7 @@ type Table struct {
 	Name      string
 	Key       *rowkey.Key
 	EventRows bool     // each event is its own row, so that two on one key are a collision
+	TieFix    string   // what to do about changes that tie; see event.Schema
 	Masked    string   // replaces values of the key where they are shown; empty: they are shown
 	Splits    [][]byte // the actual or configured ones, in ascending order
 	Families  []Family

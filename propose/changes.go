@@ -403,24 +403,3 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 	}
 	return "envelope: { " + of + " }" + note, e
 }
-
-// changeKeys returns the proposals for rows of a database, the one of the primary key first.
-func (s *sample) changeKeys(key []int, whole bool) (out []Key) {
-	parts := []part{s.salt(key[0])}
-	for _, f := range key {
-		parts = append(parts, s.part(f))
-	}
-	add := func(reads string, parts []part) {
-		k := Key{Row: "entity", Reads: reads}
-		k.Expr, k.fields = expression(parts)
-		if s.measure(&k) == nil {
-			out = append(out, k)
-		}
-	}
-	add("the latest state of one "+strings.Join(namesOf(s.fields, key), ", ")+": all its changes go into one row", parts)
-	if owner := s.owner(key[0]); whole && owner >= 0 && !slices.Contains(key, owner) {
-		add(fmt.Sprintf("all of one %s's rows by %s; a change of %[1]s moves its row", s.fields[owner].Name, s.fields[key[0]].Name),
-			append([]part{s.salt(owner), s.part(owner)}, parts[1:]...))
-	}
-	return out
-}

@@ -1,8 +1,11 @@
 package propose
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"sort"
+	"strings"
 
 	"brine/event"
 	"brine/rowkey"
@@ -12,11 +15,12 @@ import (
 // Key is a proposed row key.
 type Key struct {
 	Expr   string   `json:"key"`
-	Row    string   `json:"row"`        // event or entity
-	Reads  string   `json:"reads"`      // what one scan or get reads
-	Spread float64  `json:"spread"`     // largest share of the sample's rows in one of 16 equal regions; 0.0625 is even
-	Rows   int      `json:"rows"`       // number of rows that the sample becomes
-	Clash  int      `json:"collisions"` // records that would overwrite a different one, if each record is to be a row
+	Row    string   `json:"row"`              // event or entity
+	Reads  string   `json:"reads"`            // what one scan or get reads
+	Spread float64  `json:"spread"`           // largest share of the sample's rows in one of 16 equal regions; 0.0625 is even
+	Rows   int      `json:"rows"`             // number of rows that the sample becomes
+	Clash  int      `json:"collisions"`       // records that would overwrite a different one, if each record is to be a row
+	Splits []string `json:"splits,omitempty"` // where regions begin, if the key itself does not say it
 	fields []string // fields in it
 }
 
@@ -98,6 +102,17 @@ func (s *sample) salt(f int) part {
 	return part{text: fmt.Sprintf("md5(%s, 4)", s.fields[f].Name), field: s.fields[f].Name}
 }
 
+// bucket spreads rows by a field over few scans, in each of which they keep their order.
+func (s *sample) bucket(f int) part {
+	return part{text: fmt.Sprintf("salt(%d, %s)", regions, s.fields[f].Name), field: s.fields[f].Name}
+}
+
+// regions is the number of regions of a proposed table.
+const regions = 16
+
+// hexSplits cut texts by their first digit in hexadecimal, as of a UUID, into regions.
+var hexSplits = strings.Split("123456789abcdef", "")
+
 // part returns a field as a part of a key.
 func (s *sample) part(f int) part {
 	p := part{text: s.fields[f].Name, field: s.fields[f].Name, open: true, separator: `"|"`}
@@ -172,7 +187,11 @@ func (s *sample) measure(k *Key) error {
 	if err != nil {
 		return err
 	}
-	rows, regions, most := map[string]contents{}, [16]int{}, 0
+	points, err := k.points(key)
+	if err != nil {
+		return err
+	}
+	rows, in, most := map[string]contents{}, [regions]int{}, 0
 	for i := range s.events {
 		row, err := encoder.Append(nil, &s.events[i])
 		if err != nil || len(row) > rowkey.MaxRow {
@@ -180,9 +199,10 @@ func (s *sample) measure(k *Key) error {
 		}
 		there := rows[string(row)]
 		rows[string(row)] = there.and(s.hashes[i])
-		if r := hex(row[0]); there == nil && r >= 0 {
-			regions[r]++
-			most = max(most, regions[r])
+		if there == nil {
+			r := sort.Search(len(points), func(n int) bool { return bytes.Compare(row, points[n]) < 0 })
+			in[r]++
+			most = max(most, in[r])
 		}
 		if k.Row == "event" && there.differ(s.hashes[i]) {
 			k.Clash++
@@ -193,15 +213,15 @@ func (s *sample) measure(k *Key) error {
 	return nil
 }
 
-// hex returns the value of the digit with which a salt begins, or -1 if it is not one.
-func hex(digit byte) int {
-	switch {
-	case digit >= '0' && digit <= '9':
-		return int(digit - '0')
-	case digit >= 'a' && digit <= 'f':
-		return int(digit-'a') + 10
+// points returns where the regions of a table with this key begin.
+func (k *Key) points(key *rowkey.Key) (out [][]byte, err error) {
+	if k.Splits == nil {
+		return key.Splits(regions)
 	}
-	return -1
+	for _, text := range k.Splits {
+		out = append(out, []byte(text))
+	}
+	return out, nil
 }
 
 // schema declares the fields, with the records' own time as the version.

@@ -64,6 +64,10 @@ func csv(t *testing.T, topic, text string) propose.Options {
 // none yields no records.
 func none(func([]byte) bool) {}
 
+// schemas begins a Debezium record that brings its schema.
+const schemas = `{"schema":{"type":"struct","fields":[{"field":"after","type":"struct","fields":[{"field":"id","type":"int64"},` +
+	`{"field":"name","type":"string","optional":true},{"field":"photo","type":"bytes","optional":true}]}]},"payload":`
+
 // TestGolden shows the whole file for each kind of sample. BRINE_UPDATE=1 writes the present output.
 func TestGolden(t *testing.T) {
 	for name, o := range map[string]propose.Options{
@@ -107,6 +111,10 @@ func TestGolden(t *testing.T) {
 			`{"before":null,"after":{"id":1,"pos":"u1"},"source":{"connector":"mysql","ts_ms":1700000000000,"snapshot":"false","file":"bin.000003","pos":805,"row":0},"op":"c","ts_ms":1700000000123}`,
 			`{"before":{"id":1,"pos":"u1"},"after":{"id":1,"pos":"u2"},"source":{"connector":"mysql","ts_ms":1700000000000,"snapshot":"false","file":"bin.000004","pos":805,"row":0},"op":"u","ts_ms":1700000000124}`,
 			`{"before":null,"after":{"id":2,"pos":"u1"},"source":{"connector":"mysql","ts_ms":1700000000000,"snapshot":"false","file":"bin.000004","pos":905,"row":0},"op":"c","ts_ms":1700000000126}`), 100),
+		"schemas": of("shop.users", "", lines(
+			schemas+`{"before":null,"after":{"id":1,"name":"u1","photo":"AP8="},"source":{"connector":"postgresql","ts_ms":1700000000000,"lsn":24023100},"op":"c","ts_ms":1700000000123}}`,
+			schemas+`{"before":{"id":1,"name":"u1","photo":"AP8="},"after":{"id":1,"name":"u2","photo":null},"source":{"connector":"postgresql","ts_ms":1700000000000,"lsn":24023128},"op":"u","ts_ms":1700000000124}}`,
+			schemas+`{"before":null,"after":{"id":2,"name":"u1","photo":null},"source":{"connector":"postgresql","ts_ms":1700000000000,"lsn":24023200},"op":"c","ts_ms":1700000000126}}`), 100),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := propose.Of(t.Context(), o)

@@ -85,12 +85,23 @@ func (p *Proposal) table(w *writer, k *Key, table string) {
 			w.line(2, "#")
 			w.line(2, "# Or, with row: %s, for %s:", other.Row, other.Reads)
 			w.line(2, "# key: %s", other.Expr)
+			if other.Splits != nil {
+				w.line(2, "# and, instead of regions, %s", other.regions())
+			}
 			w.line(2, "# %s", p.measured(other))
 		}
 	}
 	w.line(2, "families:")
 	w.line(3, "d: { versions: 1, compression: gz, bloom: row }")
-	w.line(2, "regions: 16                 # the salt spreads rows over them evenly from the first write")
+	w.line(2, "%-27s # the key spreads rows over them evenly from the first write", k.regions())
+}
+
+// regions returns the setting that creates the table in several regions.
+func (k *Key) regions() string {
+	if k.Splits == nil {
+		return fmt.Sprintf("regions: %d", regions)
+	}
+	return `splits: ["` + strings.Join(k.Splits, `", "`) + `"]`
 }
 
 func rowNote(row string) string {
@@ -151,9 +162,30 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 	w.line(2, "rows:")
 	w.line(3, "- table: %s", table)
 	w.line(4, "set:")
-	for _, f := range p.columns(k) {
-		w.line(5, "%q: %s", "d:"+f.Name, f.Name)
+	columns := p.columns(k)
+	stores := p.storesNulls()
+	inBytes := func(f Field) bool { return stores && f.Type == event.Bytes }
+	for _, f := range columns {
+		if !inBytes(f) {
+			w.line(5, "%q: %s", "d:"+f.Name, f.Name)
+		}
 	}
+	if slices.ContainsFunc(columns, inBytes) {
+		w.line(4, "pack:                       # any bytes are a value of a column, but a map may lack one")
+	}
+	for _, f := range columns {
+		if inBytes(f) {
+			w.line(5, "%q: { format: msgpack, fields: { %s: %[2]s } }", "d:"+f.Name, f.Name)
+		}
+	}
+	if stores {
+		w.line(4, "nulls: store                # a column that becomes null loses its former value")
+	}
+}
+
+// storesNulls reports whether nulls of the records are values: a database's changes carry all columns of a row.
+func (p *Proposal) storesNulls() bool {
+	return p.encoding.changes != nil && p.Entity != "" && !p.Partial
 }
 
 // columns returns the fields that cannot be read back from the key, but at least one, because a row needs a cell.

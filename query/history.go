@@ -3,9 +3,13 @@ package query
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"brine/hbase"
@@ -19,6 +23,58 @@ const maxVersions = 1_000
 type AsOf struct {
 	At   int64          // a version: newer cells do not exist yet
 	Kept map[string]int // the number of versions of a cell that HBase keeps, by family
+}
+
+// Kept is how much HBase keeps of earlier cells in a family.
+type Kept struct {
+	Versions int           // per cell
+	TTL      time.Duration // older cells are dropped; 0: none are
+}
+
+// Kept asks HBase how much a table keeps of earlier cells, by family. It returns nil if that cannot be known: the client has no tables, or
+// its user may not see their settings.
+func (r Selector) Kept(ctx context.Context, table string) (map[string]Kept, error) {
+	client, ok := r.Client.(interface {
+		Describe(ctx context.Context, table string) (hbase.Table, error)
+	})
+	if !ok {
+		return nil, nil
+	}
+	t, err := client.Describe(ctx, table)
+	if refused, ok := errors.AsType[*hbase.Error](err); ok && strings.HasSuffix(refused.Class, ".AccessDeniedException") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Kept{}
+	for i := range t.Families {
+		f := &t.Families[i]
+		if out[f.Name], err = keptOf(f); err != nil {
+			return nil, fmt.Errorf("table %s, family %s: %w", table, f.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// keptOf reads a family's attributes. One that is missing has HBase's default.
+func keptOf(f *hbase.Family) (k Kept, err error) {
+	const forever = math.MaxInt32
+	seconds := forever
+	k.Versions = 1
+	for name, to := range map[string]*int{"VERSIONS": &k.Versions, "TTL": &seconds} {
+		text, set := f.Values[name]
+		if !set || name == "TTL" && strings.EqualFold(text, "FOREVER") {
+			continue
+		}
+		if *to, err = strconv.Atoi(text); err != nil {
+			return k, fmt.Errorf("%s is %q, not a number", name, text)
+		}
+	}
+	if seconds < forever {
+		k.TTL = time.Duration(seconds) * time.Second
+	}
+	return k, nil
 }
 
 // GoneError reports a cell that was written so often since the time of an AsOf that HBase no longer keeps its value of that time.
@@ -201,8 +257,10 @@ func (s *Selection) rowsFound(ctx context.Context, c Client, hits []search.Hit) 
 		return nil, 0, err
 	}
 	d := newDecoder(t)
+	at := -1
 	for chunk := range slices.Chunk(results, len(t.Keys)) {
 		r := joinResults(chunk)
+		at++
 		if r.key < 0 {
 			continue
 		}
@@ -211,7 +269,29 @@ func (s *Selection) rowsFound(ctx context.Context, c Client, hits []search.Hit) 
 		if err != nil {
 			return nil, size, err
 		}
+		if s.Splits == 0 {
+			rows = slices.DeleteFunc(rows, func(row Selected) bool { return !s.matches(&row.Row, &hits[at]) })
+		}
 		out = append(out, rows...)
 	}
 	return out, size, nil
+}
+
+// matches reports whether a row has the words by which its document was found. If the document has the same text, the index knows.
+// Otherwise it is ahead of the row or behind it, and the words are looked for in the row.
+func (s *Selection) matches(row *Row, hit *search.Hit) bool {
+	x := s.Table.Index
+	return !slices.ContainsFunc(s.Words, func(c search.Clause) bool {
+		m, ok := c.(search.Match)
+		if !ok {
+			return false
+		}
+		document, shown := hit.Fields[m.Field].(string)
+		at := slices.IndexFunc(x.Fields, func(f IndexField) bool { return f.Name == m.Field })
+		if !shown || at < 0 {
+			return false // nothing to compare
+		}
+		text := string(row.Value(x.Fields[at].Field).Text())
+		return text != document && !search.Has(text, m.Text)
+	})
 }

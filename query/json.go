@@ -64,6 +64,9 @@ func MaskedError(err error, rules *mask.Rules) error {
 		return err
 	}
 	hidden := UnreadableError{Table: row.Table, Row: []byte(mask.Text), Err: row.Err}
+	if errors.Is(row.Err, errNoKeys) { // what follows may quote the key's fields
+		hidden.Err = errNoKeys
+	}
 	if _, ok := errors.AsType[*rowkey.DecodeError](row.Err); ok { // its text has the row
 		hidden.Err = errOtherKey
 	}

@@ -3,7 +3,10 @@ package query
 import (
 	"bytes"
 	"context"
+	"errors"
 	"iter"
+	"sync/atomic"
+	"time"
 
 	"brine/hbase"
 	"brine/rowkey"
@@ -22,7 +25,12 @@ type reading struct {
 	limit    int // rows to return; 0 means all
 	given    int
 	spent    hbase.ScanMetrics
+
+	most, mostBytes          int64        // rows that servers may read, and bytes; 0 means any number
+	looked, dropped, arrived atomic.Int64 // rows that servers have read; bytes of those that they dropped, about, and of the others
 }
+
+func (r *reading) bounded() bool { return r.most > 0 || r.mostBytes > 0 }
 
 // left returns the number of rows still to return; 0 means all.
 func (r *reading) left() int { return r.limit - min(r.given, r.limit) }
@@ -115,6 +123,9 @@ func (r *reading) scan(key int, x rowkey.Range, limit int, spent *hbase.ScanMetr
 	from, to := r.table.Keys.Versions(key)
 	s := hbase.Scan{Start: x.Start, Stop: x.Stop, From: from, To: to, Limit: limit, Columns: r.columns, Filter: r.filter, Metrics: spent,
 		MaxVersions: r.versions}
+	if r.bounded() {
+		s.Progress = r.progress
+	}
 	if r.reverse {
 		s.Reverse, s.Start, s.Stop = true, x.Stop, before(x.Start)
 		if limit > 0 {
@@ -122,6 +133,27 @@ func (r *reading) scan(key int, x rowkey.Range, limit int, spent *hbase.ScanMetr
 		}
 	}
 	return s
+}
+
+// boundedCall is the time-out of the calls of a selection with a Most. Servers answer within half of it, even if their filters have dropped
+// all rows so far, so they exceed the bound by at most about that time.
+const boundedCall = 4 * time.Second
+
+// ErrMost is the error of a selection for which servers have read more than Selection.Most rows, or Selection.MostBytes.
+var ErrMost = errors.New("more was read than allowed")
+
+// progress counts what servers have read. They do not tell the sizes of rows that they dropped, only of all blocks that they read: of
+// these, dropped rows count by their share of the rows.
+func (r *reading) progress(p hbase.ScanProgress) error {
+	rows := r.looked.Add(p.Rows)
+	dropped := r.dropped.Load()
+	if p.Rows > 0 {
+		dropped = r.dropped.Add(int64(float64(p.Bytes) * float64(min(p.Filtered, p.Rows)) / float64(p.Rows)))
+	}
+	if r.most > 0 && rows > r.most || r.mostBytes > 0 && dropped+r.arrived.Load() > r.mostBytes {
+		return ErrMost
+	}
+	return nil
 }
 
 // behindRow returns the least row greater than row.
@@ -143,5 +175,6 @@ func (r *reading) account(c *Cost) {
 		c.Calls += r.spent.Calls
 		c.Scanners += r.spent.Regions
 		c.Regions += len(r.spent.Seen)
+		c.Dropped += r.dropped.Load()
 	}
 }

@@ -91,7 +91,8 @@ type Cost struct {
 
 	// Only for a Selection.
 	Regions int           // that were read
-	Bytes   int64         // of the rows that were read
+	Bytes   int64         // of the rows that arrived
+	Dropped int64         // about the bytes of the rows that filters of HBase dropped; only counted if the selection is bounded
 	Waited  time.Duration // for rows
 }
 

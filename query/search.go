@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -115,7 +116,7 @@ func (t Table) keysOf(hits []search.Hit) (rows [][]byte, err error) {
 		}
 		held, err := first.Decode(hits[i].Row)
 		if err != nil {
-			return nil, fmt.Errorf("table %s: row %q: %w", t.Name, hits[i].Row, err)
+			return nil, &UnreadableError{t.Name, hits[i].Row, err}
 		}
 		rows, err = appendKeys(rows, later, func(name string) rowkey.Value {
 			if at := slices.Index(first.Fields(), name); at >= 0 && !held[at].Null() {
@@ -124,11 +125,13 @@ func (t Table) keysOf(hits []search.Hit) (rows [][]byte, err error) {
 			return t.Index.valueOf(&hits[i], name)
 		})
 		if err != nil {
-			return nil, fmt.Errorf("table %s: the document of row %q: %w", t.Name, hits[i].Row, err)
+			return nil, &UnreadableError{t.Name, hits[i].Row, fmt.Errorf("%w: %w", errNoKeys, err)}
 		}
 	}
 	return rows, nil
 }
+
+var errNoKeys = errors.New("its document does not hold what its other keys are made of")
 
 // valueOf returns a field of a document as a key takes it, or null if the document has none.
 func (x *Index) valueOf(hit *search.Hit, name string) rowkey.Value {

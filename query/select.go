@@ -46,6 +46,11 @@ type Selection struct {
 	Cells   bool                      // return the cells, too
 	Cost    *Cost                     // increased while rows are returned; nil: not counted
 
+	// Most is the number of rows that servers may read, including those that fail the Tests, and MostBytes that of their bytes; beyond it, the
+	// error is ErrMost. Bytes of rows that fail are estimated, and only from HBase 2.6, as far as they lie in files. 0: any number
+	Most      int
+	MostBytes int64
+
 	Words  []search.Clause // instead of Any: rows whose documents match these, in the order of Sort
 	Sort   []search.Order  // of documents
 	Splits int             // return each row as it was at each of the last Splits versions of its cells, one row per version; 0: as it is now
@@ -100,7 +105,10 @@ func (s *Selection) Select(ctx context.Context, c Client) iter.Seq2[Selected, er
 			return
 		}
 		r := &reading{client: c, table: s.Table, columns: s.columns(), joins: joins, limit: s.Limit, reverse: s.Reverse, filter: s.filter(),
-			versions: s.versions()}
+			versions: s.versions(), most: int64(s.Most), mostBytes: s.MostBytes}
+		if r.bounded() {
+			ctx = hbase.WithCallOptions(ctx, hbase.CallOptions{Timeout: boundedCall})
+		}
 		if s.Cost != nil {
 			r.spent.Seen = map[string]bool{}
 			defer r.account(s.Cost)
@@ -112,7 +120,9 @@ func (s *Selection) Select(ctx context.Context, c Client) iter.Seq2[Selected, er
 				yield(Selected{}, err)
 				return
 			}
-			s.count(asked, sizeOf(result.Result))
+			size := sizeOf(result.Result)
+			r.arrived.Add(int64(size))
+			s.count(asked, size)
 			rows, err := s.rowsOf(decoder, result)
 			if err != nil {
 				yield(Selected{Row: Row{Key: result.Row}}, err)

@@ -102,6 +102,15 @@ func (r *unframedReader) Resolve(ctx context.Context, rec *event.Record) error {
 	return r.resolver.Resolve(ctx, &r.rec)
 }
 
+// Own implements event.Recognizer.
+func (r *unframedReader) Own(rec *event.Record) event.LeftOut {
+	in, ok := r.in.(event.Recognizer)
+	if !ok || r.open(rec) != nil {
+		return ""
+	}
+	return in.Own(&r.rec)
+}
+
 // open removes the frame from a record.
 func (r *unframedReader) open(rec *event.Record) *event.Error {
 	framed, err := r.framing.of(rec, rec.Value, r.part)

@@ -173,6 +173,11 @@ func (r *recoverer) events(dst []event.Event, row hbase.Result, record *event.Re
 		r.fields = slices.DeleteFunc(r.fields, func(f field) bool { return f.version < newest })
 	}
 	base := make([]event.Value, len(r.schema.Fields))
+	if !r.whole { // a row says nothing about a field without a cell
+		for i := range base {
+			base[i] = event.Unsent()
+		}
+	}
 	if err := r.identity(base, row.Row); err != nil {
 		return dst, err
 	}

@@ -3,6 +3,7 @@ package reindex
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,9 @@ func eventText(ev *event.Event) string {
 	}
 	for i, v := range values {
 		switch {
+		case v.Unsent():
+		case v.Null() && ev.Former == nil && partly(ev):
+			text += fmt.Sprintf(" %s null", orders.Fields[i].Name)
 		case v.Null():
 		case v.Type == event.Text:
 			text += fmt.Sprintf(" %s=%s", orders.Fields[i].Name, v.Text())
@@ -64,6 +68,9 @@ func eventText(ev *event.Event) string {
 	}
 	return text
 }
+
+// partly reports whether the event says nothing about some fields, so that its nulls are values.
+func partly(ev *event.Event) bool { return slices.ContainsFunc(ev.Values, event.Value.Unsent) }
 
 func TestRowsBecomeTheEventsThatMadeThem(t *testing.T) {
 	whole := shape{key: "id", changes: indexer.Whole, set: []string{"id", "status", "note"}}
@@ -84,6 +91,7 @@ func TestRowsBecomeTheEventsThatMadeThem(t *testing.T) {
 		want  string
 	}{
 		{"of partial changes, one for each version", partial, "o1", []hbase.Cell{cell("f:s", 12, "paid"), cell("f:d", 10, "\xff"), cell("g:n", 10, "x")}, "@10 id=o1 note=x gone=255; @12 id=o1 status=paid"},
+		{"of partial changes with a null", partial, "o1", []hbase.Cell{cell("f:s", 12, "\xff"), cell("g:n", 10, "x")}, "@10 id=o1 note=x; @12 id=o1 status null"},
 		{"of whole changes the newest alone", whole, "o1", []hbase.Cell{cell("f:s", 12, "paid"), cell("g:n", 10, "x")}, "@12 id=o1 status=paid"},
 		{"the empty cell has a version", whole, "o1", []hbase.Cell{cell("f:", 13, ""), cell("f:s", 12, "paid")}, "@13 id=o1"},
 		{"columns of others have none", whole, "o1", []hbase.Cell{cell("f:other", 15, "x"), cell("f:s", 12, "paid")}, "@12 id=o1 status=paid"},

@@ -3,10 +3,12 @@ package reindex
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"brine/event"
 	"brine/hbase"
 	"brine/indexer"
 	"brine/search"
@@ -136,6 +138,62 @@ func (w *world) garbage() string {
 		w.t.Fatal(failed, err)
 	}
 	return "o999"
+}
+
+// refusing is an engine that does not accept the documents of one order: it refuses them, denies them or fails, and quotes the document.
+type refusing struct {
+	indexer.Engine
+	indexer.Rebuilder
+	order  string
+	status int
+}
+
+func (e *refusing) Bulk(ctx context.Context, ops []indexer.Op, results []indexer.Result) error {
+	err := e.Engine.Bulk(ctx, ops, results)
+	for i := range ops {
+		if string(ops[i].ID) == e.order {
+			results[i] = indexer.Result{Status: e.status, Kind: "mapper_parsing_exception", Reason: "Preview of field's value: '" + e.order + "'"}
+		}
+	}
+	return err
+}
+
+// TestMaskedRowsAreNotNamed checks that a reindex neither names the rows, nor repeats what an index says about their documents, nor what is
+// wrong with their columns, if the key has a masked field.
+func TestMaskedRowsAreNotNamed(t *testing.T) {
+	for _, c := range []struct {
+		from   From
+		status int
+		masked bool
+	}{{FromHBase, 400, true}, {FromTopic, 400, true}, {FromHBase, 403, true}, {FromHBase, 400, false}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			w := filled(t, indexer.Whole, 200)
+			w.garbage() // o999, whose columns cannot be read
+			var order string
+			for id := range w.expected() {
+				order = max(order, id)
+			}
+			o := w.options(c.from)
+			o.Engine = &refusing{w.engine, w.engine.(indexer.Rebuilder), order, c.status}
+			if c.masked {
+				for _, s := range []*event.Schema{&o.Sources[0].Documents.Schema, &o.Sources[0].Ingest.Schema, &o.Sources[0].Rows.Schema} {
+					s.Masked = []int{0}
+				}
+			}
+			run := w.reindex(o)
+			err := run.Run(t.Context())
+			if err == nil {
+				t.Fatal("the documents were accepted")
+			}
+			said := err.Error() + "\n" + strings.Join(run.Progress().Examples, "\n")
+			t.Log(said)
+			for _, row := range []string{order, "o999", "Preview"} {
+				if (c.masked || row == order) && strings.Contains(said, row) == c.masked {
+					t.Errorf("%s: %s", row, said)
+				}
+			}
+		})
+	}
 }
 
 // TestRefusedDocuments checks that an index that refuses documents does not take the other's place, unless that is allowed.

@@ -2,7 +2,6 @@ package reindex
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -118,7 +117,7 @@ func (s *scanning) read(ctx context.Context, x *rangeState) error {
 func (s *scanning) take(b *batch, r *recoverer, row hbase.Result) (err error) {
 	record := &event.Record{Topic: s.source.Table, Key: row.Row, Timestamp: s.run.began.UnixMilli()}
 	if b.events.Events, err = r.events(b.events.Events, row, record); err != nil {
-		if err := s.run.refuse(fmt.Sprintf("table %s, row %s: %v", s.source.Table, rowkey.Binary(row.Row), err)); err != nil {
+		if err := s.run.refuse(fmt.Sprintf("%s: %v", s.place(row.Row), s.source.Documents.Schema.Hide(err))); err != nil {
 			return err
 		}
 	}
@@ -128,6 +127,15 @@ func (s *scanning) take(b *batch, r *recoverer, row hbase.Result) (err error) {
 		b.bytes += len(row.Cells[i].Value) + len(row.Row) + 40
 	}
 	return nil
+}
+
+// place names a row, unless its key has a masked field.
+func (s *scanning) place(row []byte) string {
+	name, of := rowkey.Binary(row), &s.source.Documents
+	if of.Schema.Masks(of.Documents[0].Key.Fields()...) {
+		name = event.Hidden
+	}
+	return fmt.Sprintf("table %s, row %s", s.source.Table, name)
 }
 
 func (s *scanning) submit(ctx context.Context, b *batch) error {
@@ -174,11 +182,12 @@ func (s *scanning) judge(b *batch, failures []event.Failure) (again []event.Even
 		case event.Retry:
 			again = append(again, ev)
 		case event.Reject:
-			if err := s.run.refuse(fmt.Sprintf("table %s, row %s: %v", s.source.Table, rowkey.Binary(ev.Record.Key), f.Err)); err != nil {
+			err := s.source.Documents.Schema.Hide(f.Err)
+			if err := s.run.refuse(fmt.Sprintf("%s: %s: %v", s.place(ev.Record.Key), f.Reason, err)); err != nil {
 				return nil, err
 			}
 		default:
-			return nil, errors.Join(fmt.Errorf("table %s, row %s", s.source.Table, rowkey.Binary(ev.Record.Key)), f.Err)
+			return nil, fmt.Errorf("%s: %w", s.place(ev.Record.Key), f.Err)
 		}
 	}
 	return again, nil

@@ -181,10 +181,12 @@ func (c *checker) topics(ctx context.Context, p *config.Pipeline) error {
 
 // topic checks a pipeline's topic: its latest records, where its dead letters go, and whether deletes outlive its records.
 func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
-	for _, part := range []registry.Part{registry.Value, registry.Key} {
-		if err := c.newest(ctx, p, part); err != nil {
-			return err
-		}
+	leftOut, err := c.newest(ctx, p, registry.Value)
+	if err == nil && !leftOut {
+		_, err = c.newest(ctx, p, registry.Key)
+	}
+	if err != nil {
+		return err
 	}
 	if err := c.records(ctx, p); err != nil {
 		return err
@@ -195,10 +197,11 @@ func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
 	return err
 }
 
-// newest compares a pipeline's fields with the newest schema of its topic's values, or keys, if each names its schema.
-func (c *checker) newest(ctx context.Context, p *config.Pipeline, part registry.Part) error {
+// newest compares a pipeline's fields with the newest schema of its topic's values, or keys, if each names its schema. leftOut reports that
+// by this schema the records are left out.
+func (c *checker) newest(ctx context.Context, p *config.Pipeline, part registry.Part) (leftOut bool, err error) {
 	if c.servers.Registry == nil || !p.Registered(part) {
-		return nil
+		return false, nil
 	}
 	setting, subject, format := "pipelines."+p.Name, p.Topic+"-"+part.String(), ".format"
 	if part == registry.Key {
@@ -207,14 +210,15 @@ func (c *checker) newest(ctx context.Context, p *config.Pipeline, part registry.
 	s, err := c.servers.Registry.Newest(ctx, subject)
 	switch {
 	case err != nil:
-		return err
+		return false, err
 	case s == nil:
 		c.say(config.Warning, codeMissing, setting, "the schema registry has no subject "+subject+
 			", so the fields are not compared with a schema",
 			"register the schema; or ignore this, if the records use other subjects")
-		return nil
+		return false, nil
 	}
-	for _, d := range p.CompareSchema(part, s) {
+	differences, leftOut := p.CompareSchema(part, s)
+	for _, d := range differences {
 		severity := config.Warning
 		if d.Breaks {
 			severity = config.Error
@@ -225,7 +229,7 @@ func (c *checker) newest(ctx context.Context, p *config.Pipeline, part registry.
 		}
 		c.say(severity, codeSchema, at, d.What+"; according to "+s.String()+", the newest schema of the topic", d.Fix)
 	}
-	return nil
+	return leftOut, nil
 }
 
 // latestRecords is the number of a topic's latest records on which a forecast is based.

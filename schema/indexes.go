@@ -26,11 +26,15 @@ type IndexStep struct {
 const lookTime = 10 * time.Second
 
 // PlanIndexes compares the configuration with the search engine. It fails if a field has another type or analyzer than declared, because
-// that cannot be changed in place. It does not compare the number of shards: each index has its own, and each of its parts may have, too.
+// that cannot be changed in place. If the engine fails, it returns the error and a step for each index, which is Unreached. It does not
+// compare the number of shards: each index has its own, and each of its parts may have, too.
 func PlanIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]IndexStep, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(lookTime, cfg.Search.CallTimeout))
 	defer cancel()
-	var steps []IndexStep
+	var (
+		steps  []IndexStep
+		failed error
+	)
 	for _, p := range cfg.Pipelines {
 		if len(p.Documents) == 0 {
 			continue
@@ -40,13 +44,18 @@ func PlanIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine)
 				want.Fields[i].Analyzer = cfg.Search.Analyzer
 			}
 			step := IndexStep{Index: want.Index, Action: Create, mapping: want}
-			if err := step.compare(ctx, engine); err != nil {
-				return nil, err
+			if failed == nil {
+				failed = step.compare(ctx, engine)
 			}
 			steps = append(steps, step)
 		}
 	}
-	return steps, nil
+	if failed != nil {
+		for i := range steps {
+			steps[i] = IndexStep{Index: steps[i].Index, Action: Unreached}
+		}
+	}
+	return steps, failed
 }
 
 // compare turns the step that creates an index into the one that is needed if the index exists.
@@ -83,7 +92,7 @@ var doneActions = map[Action]Action{Create: Created, Extend: Extended, Alter: Al
 func (c *Changes) applyIndexes(ctx context.Context, engine indexer.Engine) error {
 	for i := range c.Indexes {
 		s := &c.Indexes[i]
-		if s.Action == Nothing {
+		if s.Action == Nothing || s.Action == Unreached {
 			continue
 		}
 		if err := engine.EnsureIndex(ctx, s.mapping); err != nil {

@@ -14,6 +14,7 @@ import (
 	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
+	"brine/internal/fault"
 )
 
 // Cluster is the part of HBase's client that is used; *hbase.Client implements it.
@@ -30,7 +31,7 @@ type Cluster interface {
 
 // Stores hold the tables and the indexes.
 type Stores struct {
-	Cluster Cluster
+	Cluster Cluster        // nil: it was not reached
 	Search  indexer.Engine // nil: indexes are left out
 }
 
@@ -40,21 +41,45 @@ type Changes struct {
 	Indexes []IndexStep
 }
 
-// Plan compares a configuration with its stores. It changes nothing.
+// Plan compares a configuration with its stores. It changes nothing. If one store fails, it returns the changes in the other one together
+// with the error; the steps of the store that failed are Unreached. It returns no changes if no store is left, or if the configuration asks
+// for something that cannot be done.
 func Plan(ctx context.Context, cfg *config.Config, s Stores) (*Changes, error) {
 	c, err := PlanOffline(cfg)
 	if err != nil {
 		return nil, err
 	}
+	reached, failed := 0, c.compareTables(ctx, s.Cluster)
+	if s.Cluster != nil && failed == nil {
+		reached++
+	}
+	if s.Search != nil && ctx.Err() == nil {
+		c.Indexes, err = PlanIndexes(ctx, cfg, s.Search)
+		if err == nil {
+			reached++
+		}
+		failed = errors.Join(failed, err)
+	}
+	if wrong, ok := errors.AsType[*fault.Error](err); ok && wrong.Kind == fault.Usage || reached == 0 {
+		return nil, failed
+	}
+	return c, failed
+}
+
+// compareTables turns the steps that create tables into the ones that are needed.
+func (c *Changes) compareTables(ctx context.Context, cluster Cluster) (err error) {
 	for i := range c.Tables {
-		if err := c.Tables[i].compare(ctx, s.Cluster); err != nil {
-			return nil, err
+		if cluster != nil {
+			err = c.Tables[i].compare(ctx, cluster)
+		}
+		if cluster == nil || err != nil {
+			for i := range c.Tables {
+				c.Tables[i].unreached()
+			}
+			return err
 		}
 	}
-	if s.Search != nil {
-		c.Indexes, err = PlanIndexes(ctx, cfg, s.Search)
-	}
-	return c, err
+	return nil
 }
 
 // PlanOffline returns the tables that would be created on an empty cluster.
@@ -93,17 +118,21 @@ func (c *Changes) Losses(allowed ...string) error {
 	return errors.Join(all...)
 }
 
-// Apply carries out the plan, and records in each step what was done.
+// Apply carries out the plan, and records in each step what was done. A failure in one store keeps nothing from the other.
 func (c *Changes) Apply(ctx context.Context, s Stores) error {
-	if err := c.createTables(ctx, s.Cluster); err != nil {
+	return errors.Join(c.applyTables(ctx, s.Cluster), c.applyIndexes(ctx, s.Search))
+}
+
+func (c *Changes) applyTables(ctx context.Context, cluster Cluster) error {
+	if err := c.createTables(ctx, cluster); err != nil {
 		return err
 	}
 	for i := range c.Tables {
-		if err := c.Tables[i].alter(ctx, s.Cluster); err != nil {
+		if err := c.Tables[i].alter(ctx, cluster); err != nil {
 			return err
 		}
 	}
-	return c.applyIndexes(ctx, s.Search)
+	return nil
 }
 
 // Done reports whether a failed Apply did something, or began to.

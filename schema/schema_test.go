@@ -37,7 +37,8 @@ func load(t *testing.T, text string) *config.Config {
 type cluster struct {
 	tables map[string]hbase.Table
 	done   []string
-	taken  bool // another client creates what is about to be created
+	taken  bool  // another client creates what is about to be created
+	err    error // of every creation
 }
 
 func (c *cluster) Describe(_ context.Context, table string) (hbase.Table, error) {
@@ -68,6 +69,9 @@ func (c *cluster) CreateNamespace(_ context.Context, name string) error {
 func (c *cluster) CreateTable(_ context.Context, t hbase.Table, splits [][]byte) error {
 	if c.taken {
 		return fmt.Errorf("create: %w", hbase.ErrTableExists)
+	}
+	if c.err != nil {
+		return c.err
 	}
 	c.tables[t.Name] = t
 	return c.note("create %s with %d splits", t.Name, len(splits))
@@ -172,6 +176,49 @@ func TestPlanAndApply(t *testing.T) {
 	}
 	if c.Tables[0].Action != Created && c.Tables[1].Action != Created || c.Indexes[0].Action != Created || len(c.Altered()) != 0 {
 		t.Errorf("after it: %+v", c)
+	}
+}
+
+// TestWhatCanBeReachedIsApplied checks that a store that fails keeps nothing from the other, when it is planned and when it is applied, and
+// that what is wrong with the configuration keeps everything.
+func TestWhatCanBeReachedIsApplied(t *testing.T) {
+	cfg := load(t, twoTables)
+	hbase, away := oldCluster(), errors.New("connection refused")
+	c, err := Plan(t.Context(), cfg, Stores{Cluster: hbase, Search: &engine{err: away}})
+	if !errors.Is(err, away) || c == nil {
+		t.Fatalf("planned %v, %v", c, err)
+	}
+	if len(c.Indexes) != 1 || c.Indexes[0].Index != "orders" || c.Indexes[0].Action != Unreached {
+		t.Errorf("indexes: %+v", c.Indexes)
+	}
+	if err := c.Apply(t.Context(), Stores{Cluster: hbase, Search: &engine{err: away}}); err != nil || c.Indexes[0].Action != Unreached ||
+		!slices.Contains(hbase.done, "create shop:new with 3 splits") {
+		t.Errorf("applied %+v, %v; done were %q", c, err, hbase.done)
+	}
+
+	indexes := &engine{}
+	c, err = Plan(t.Context(), cfg, Stores{Search: indexes})
+	if err != nil || c.Tables[0].Action != Unreached || c.Tables[1].Action != Unreached {
+		t.Fatalf("without a cluster: %+v, %v", c, err)
+	}
+	if err := c.Apply(t.Context(), Stores{Search: indexes}); err != nil || !slices.Equal(indexes.done, []string{"orders"}) {
+		t.Errorf("without a cluster: %v; done were %q", err, indexes.done)
+	}
+
+	full := oldCluster()
+	full.err, indexes = errors.New("quota exceeded"), &engine{}
+	c, err = Plan(t.Context(), cfg, Stores{Cluster: full, Search: indexes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Apply(t.Context(), Stores{Cluster: full, Search: indexes}); !errors.Is(err, full.err) ||
+		!slices.Equal(indexes.done, []string{"orders"}) || c.Indexes[0].Action != Created {
+		t.Errorf("a table that is refused: %v; done were %q", err, indexes.done)
+	}
+
+	other := &engine{has: &indexer.Mapping{Index: "orders", Fields: []indexer.Field{{Name: "v", Type: "long"}, {Name: "id", Type: "keyword"}}}}
+	if c, err := Plan(t.Context(), cfg, Stores{Cluster: oldCluster(), Search: other}); c != nil || err == nil {
+		t.Errorf("fields that cannot be changed: %+v, %v", c, err)
 	}
 }
 
@@ -378,8 +425,8 @@ func TestAnApplyThatFailsSaysHowFarItGot(t *testing.T) {
 		done bool
 	}{
 		{"", [3]Action{Created, Altered, Begun}, true},
-		{"create", [3]Action{Begun, Alter, Create}, true},
-		{"add", [3]Action{Created, Begun, Create}, true},
+		{"create", [3]Action{Begun, Alter, Begun}, true},
+		{"add", [3]Action{Created, Begun, Begun}, true},
 	} {
 		tables := oldCluster()
 		stores := Stores{Cluster: &slowCluster{tables, c.slow}, Search: &engine{}}

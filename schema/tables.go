@@ -26,13 +26,15 @@ const (
 	Altered  Action = "altered"
 	Begun    Action = "begun" // the end was not observed: it may still be done, or was done in part
 	Nothing  Action = "nothing"
+
+	Unreached Action = "unreached" // its store did not answer: what is needed is unknown, and nothing is done
 )
 
 // TableStep is the step for one table.
 type TableStep struct {
 	Table      string   `json:"table"`
 	Action     Action   `json:"action"`
-	Regions    int      `json:"regions"`
+	Regions    int      `json:"regions"`            // 0: unknown
 	Configured int      `json:"configured_regions"` // an existing table may have more, after splits, or fewer
 	Splits     []string `json:"splits,omitempty"`   // of a table to be created, as the HBase shell prints them
 	Changes    []Change `json:"changes,omitempty"`
@@ -98,6 +100,11 @@ func (c *Changes) createTables(ctx context.Context, cluster Cluster) error {
 		s.Action = Created
 	}
 	return nil
+}
+
+// unreached makes it the step of a table that is not known.
+func (s *TableStep) unreached() {
+	s.Action, s.Regions, s.Splits, s.Changes = Unreached, 0, nil, nil
 }
 
 // alter makes the changes. It changes families one by one, because a description of the whole table would delete a family that somebody

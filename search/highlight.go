@@ -1,6 +1,9 @@
 package search
 
-import "unicode"
+import (
+	"math"
+	"unicode"
+)
 
 // Span is a part of a text, in characters: from From up to, but not including, To.
 type Span struct{ From, To int }
@@ -12,19 +15,7 @@ const maxSpans = 100
 // of letters and digits; in Chinese, Japanese and Korean, they are pairs of adjacent characters, or a character that stands alone. An
 // engine may cut words differently: then it finds a document in which nothing is highlighted.
 func Highlight(text, words string) []Span {
-	wanted := map[string]bool{}
-	for r := range runs([]rune(words)) {
-		if len(wanted) >= maxSpans {
-			break
-		}
-		if !r.wide || len(r.text) == 1 {
-			wanted[string(r.text)] = true
-			continue
-		}
-		for i := range len(r.text) - 1 {
-			wanted[string(r.text[i:i+2])] = true
-		}
-	}
+	wanted := wordsOf(words, maxSpans)
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -40,6 +31,41 @@ func Highlight(text, words string) []Span {
 		}
 	}
 	return out
+}
+
+// wordsOf returns the words of a text, or about the first n of them.
+func wordsOf(text string, n int) map[string]bool {
+	out := map[string]bool{}
+	for r := range runs([]rune(text)) {
+		if len(out) >= n {
+			break
+		}
+		if !r.wide || len(r.text) == 1 {
+			out[string(r.text)] = true
+			continue
+		}
+		for i := range len(r.text) - 1 {
+			out[string(r.text[i:i+2])] = true
+		}
+	}
+	return out
+}
+
+// Has reports whether a text has all the words of a Match, as Highlight cuts them.
+func Has(text, words string) bool {
+	missing := wordsOf(words, math.MaxInt)
+	for r := range runs([]rune(text)) {
+		if !r.wide {
+			delete(missing, string(r.text))
+			continue
+		}
+		for i := range r.text {
+			for n := 1; n <= 2 && i+n <= len(r.text); n++ {
+				delete(missing, string(r.text[i:i+n]))
+			}
+		}
+	}
+	return len(missing) == 0
 }
 
 // run is a part of a text without spaces or signs: a word, or wide characters.

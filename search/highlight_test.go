@@ -58,3 +58,26 @@ func FuzzHighlight(f *testing.F) {
 		}
 	})
 }
+
+// TestHas checks whether a text has all words, cut as for Highlight.
+func TestHas(t *testing.T) {
+	for _, c := range []struct {
+		text, words string
+		want        bool
+	}{
+		{"Green Tea, 20 bags", "tea 20", true}, {"Green Tea", "tea coffee", false}, {"teapot", "tea", false}, {"", "tea", false}, {"", "", true}, {"tea", "%", true},
+		{"it's", "it's", true}, {"its", "it's", false}, {"绿茶叶", "茶叶", true}, {"绿茶叶", "绿叶", false}, {"绿茶叶", "茶", true}, {"绿tea茶", "TEA 茶", true},
+		{strings.Repeat("a ", 500) + "b", "b", true}, {"a", strings.Repeat("a ", 500), true},
+	} {
+		if got := search.Has(c.text, c.words); got != c.want {
+			t.Errorf("%.20q has %.20q: %v", c.text, c.words, got)
+		}
+	}
+	var many, other []string
+	for i := range 200 { // more than Highlight looks for
+		many, other = append(many, fmt.Sprint("w", i)), append(other, fmt.Sprint("w", i+1))
+	}
+	if !search.Has(strings.Join(many, " "), strings.Join(many, "-")) || search.Has(strings.Join(other, " "), strings.Join(many, " ")) {
+		t.Error("not all of many words are looked for")
+	}
+}

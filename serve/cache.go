@@ -155,9 +155,7 @@ func (c *call) answered() error {
 	key := c.seenBy() + "\x00" + c.r.URL.EscapedPath() + "?" + c.values.Encode()
 	now := time.Now()
 	k := c.cache.get(key, now)
-	if c.opts.Hooks.Cached != nil {
-		c.opts.Hooks.Cached(k != nil)
-	}
+	c.opts.Hooks.Cached(k != nil)
 	if k != nil {
 		h := c.w.Header()
 		h.Set("Age", strconv.Itoa(int(now.Sub(k.at).Seconds())))

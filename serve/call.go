@@ -119,7 +119,7 @@ func (c *call) leave() {
 	}
 	c.places.release(c.at)
 	c.at = nil
-	called(c.opts.Hooks.Ended)
+	c.opts.Hooks.Ended()
 }
 
 // body decodes the body into v.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"brine/account"
@@ -56,11 +57,28 @@ func (s *Server) companyRoutes() []*endpoint {
 
 func (c *call) signInWays() error {
 	out := client.SignInWays{Password: true}
-	if c.opts.Company != nil && !c.ops {
+	switch {
+	case c.opts.Company == nil:
+	case !c.ops:
 		out.Companies = append(out.Companies, client.Company{Name: c.opts.Company.Name(), Path: companyPath})
 		out.Refused = c.refusedBefore()
+	default:
+		if start := c.startOnUsers(); start != "" {
+			out.Companies = append(out.Companies, client.Company{Name: c.opts.Company.Name(), Path: start})
+		}
 	}
 	return c.json(out)
+}
+
+// startOnUsers returns the URL at which a sign-in starts on the users' listener, or "" if the session that starts there is not valid here
+// because this request came to another host name.
+func (c *call) startOnUsers() string {
+	u, err := url.Parse(strings.TrimSuffix(c.opts.Company.Redirect(), CompanyReturn) + companyPath)
+	here := url.URL{Host: c.r.Host}
+	if err != nil || !strings.EqualFold(u.Hostname(), here.Hostname()) {
+		return ""
+	}
+	return u.String()
 }
 
 // inConsole runs a route that people visit in a browser. If the route refuses, the console, if there is one, shows why; otherwise the

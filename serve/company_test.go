@@ -260,7 +260,7 @@ func TestAProviderThatIsAwayHoldsUpItsOwnSignInsAlone(t *testing.T) {
 }
 
 // TestAProviderIsNotOfTheOperatorsPort checks that the operators' listener has no sign-in by a provider, because the provider knows only
-// one address.
+// one address, and names the one of the users' listener where its session is valid for both.
 func TestAProviderIsNotOfTheOperatorsPort(t *testing.T) {
 	g := newCompany(t).guarded(t)
 	r := httptest.NewRequest("GET", "/api/v1/session/oidc", nil)
@@ -269,6 +269,17 @@ func TestAProviderIsNotOfTheOperatorsPort(t *testing.T) {
 	g.ops.ServeHTTP(w, r)
 	if w.Code != 404 || !bytes.Contains(w.Body.Bytes(), []byte("not-found")) {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for host, want := range map[string]string{
+		"127.0.0.1:8091": `{"password":true,"companies":[{"name":"Example Ltd","path":"http://127.0.0.1:8090/api/v1/session/oidc"}]}`,
+		"localhost:8091": `{"password":true}`, // has other cookies
+	} {
+		r := httptest.NewRequest("GET", "/api/v1/session", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		if g.ops.ServeHTTP(w, r); strings.TrimSpace(w.Body.String()) != want {
+			t.Errorf("at %s: %d %s", host, w.Code, w.Body)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (c *call) keep(event, what string, ask live.Ask) error {
 	}
 	end, err := c.streams.begin(c.bearer())
 	if err != nil {
-		called(c.opts.Hooks.Shed)
+		c.opts.Hooks.Shed()
 		return err
 	}
 	s, err := c.hub.Watch(c.seenBy()+what, ask)
@@ -67,7 +67,7 @@ func (c *call) keep(event, what string, ask live.Ask) error {
 	}
 	switch {
 	case errors.Is(err, live.ErrFull):
-		called(c.opts.Hooks.Shed)
+		c.opts.Hooks.Shed()
 		return refuse(overloaded, "too many event streams are open")
 	case err != nil:
 		return refuse(overloaded, err.Error())

@@ -95,12 +95,15 @@ func jobRoutes() []*endpoint {
 		{ExplainJob, "Explain what became of a record: its rows and documents beside what is stored now, as brine explain does.",
 			client.ExplainJob{}, startExplain},
 	} {
+		refuses := []kind{refused, keyReused, tooMany}
+		if of.kind == VerifyJob || of.kind == DeadLetterPurgeJob {
+			refuses = append(refuses, unconfirmed)
+		}
 		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind,
 			id:    "start_" + strings.ReplaceAll(of.kind, "-", "_"),
 			about: of.about + " Returns as soon as the job is queued.", body: of.body, answer: client.Job{},
 			params: []param{{in: "header", name: keyHeader, about: "New for each job; the same key repeats a request.", kind: rowkey.Text}},
-			aside:  true, accepts: "The job is queued.", missing: true,
-			refuses: []kind{refused, keyReused, tooMany}, handle: of.start})
+			aside:  true, accepts: "The job is queued.", missing: true, refuses: refuses, handle: of.start})
 	}
 	return routes
 }
@@ -225,6 +228,9 @@ func (c *call) startJob(kind string, of any, show func() (shown any, deletes boo
 	if deletes && !c.id.Role.AtLeast(account.Admin) {
 		return refuse(forbidden, "deletes cannot be undone, so the role "+string(c.id.Role)+
 			" may only preview this (dry_run); an administrator may delete")
+	}
+	if err := confirmed(of); err != nil {
+		return err
 	}
 	key, err := c.idempotencyKey()
 	if err != nil {

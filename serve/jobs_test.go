@@ -29,8 +29,12 @@ func TestJobsAreAccepted(t *testing.T) {
 		{"operator", "/verify", `{"full": true, "delete_extra": true}`, "", 403, "an administrator may delete"},
 		{"operator", "/reindex", `{"index": "orders", "from": "hbase", "drop_old": true}`, "", 403, "an administrator may delete"},
 		{"operator", "/reindex", `{"index": "orders", "from": "hbase", "again": true}`, "", 403, "an administrator may delete"},
-		{"admin", "/dead-letter-purge", `{"older_than": "30d"}`, "", 202, `"kind":"dead-letter-purge"`},
-		{"admin", "/verify", `{"full": true, "delete_extra": true}`, "", 202, `"delete_extra":true`},
+		{"admin", "/dead-letter-purge", `{"older_than": "30d"}`, "", 428, "shown: missing; start a dry run (dry_run)"},
+		{"admin", "/dead-letter-purge", `{"older_than": "30d", "shown": "j7"}`, "", 202, `"kind":"dead-letter-purge"`},
+		{"admin", "/dead-letter-purge", `{"older_than": "30d", "yes": true}`, "", 202, `"yes":true`},
+		{"admin", "/verify", `{"full": true, "delete_extra": true}`, "", 428, "most_extra: missing; verify without delete_extra"},
+		{"admin", "/verify", `{"full": true, "delete_extra": true, "most_extra": 3}`, "", 202, `"delete_extra":true`},
+		{"admin", "/verify", `{"full": true, "delete_extra": true, "yes": true}`, "", 202, `"yes":true`},
 		{"support", "/replay", `{"from": "earliest"}`, "", 403, "may not do this"},
 		{"operator", "/replay", `{"from": "earliest"}`, "full", 429, "too many jobs"},
 		{"operator", "/replay", `{"from": "earliest"}`, "reused", 422, "key-reused"},
@@ -61,13 +65,16 @@ func TestJobsAreAccepted(t *testing.T) {
 		}
 	}
 	audit := actions(t, g)
-	for _, want := range []string{`jobs.replay {"from":"earliest"}`, `jobs.dead-letter-purge {"older_than":"30d"}`, `jobs.cancel "j7"`} {
+	for _, want := range []string{`jobs.replay {"from":"earliest"}`, `jobs.dead-letter-purge {"older_than":"30d","shown":"j7"}`, `jobs.cancel "j7"`} {
 		if !strings.Contains(audit, want) {
 			t.Errorf("the audit lacks %s:\n%s", want, audit)
 		}
 	}
-	if strings.Contains(audit, `jobs.reindex {"index":"orders","from":"hbase","drop_old":true}`) {
-		t.Errorf("what was refused is audited as done:\n%s", audit)
+	for _, refused := range []string{`jobs.reindex {"index":"orders","from":"hbase","drop_old":true}`, `jobs.dead-letter-purge {"older_than":"30d"}`,
+		`jobs.verify {"full":true,"delete_extra":true}`} {
+		if strings.Contains(audit, refused) {
+			t.Errorf("what was refused is audited as done:\n%s", audit)
+		}
 	}
 }
 

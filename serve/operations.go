@@ -72,6 +72,33 @@ const pipelinesPath = opsPath + "/pipelines"
 var refused = kind{"refused", http.StatusConflict, "Not possible at present",
 	"detail says what prevents it, and what helps. Nothing has been changed."}
 
+// unconfirmed is the kind of problem where a command would ask.
+var unconfirmed = kind{"unconfirmed", http.StatusPreconditionRequired, "Not confirmed",
+	"This may delete or skip more than anybody has seen. detail names the preview to start with, and where the request names what that " +
+		"showed. Nothing has been changed."}
+
+// confirmed refuses a request to delete, or to move offsets, without bounds: it must name what a preview has shown, or set yes, as the
+// command asks unless it has --yes.
+func confirmed(of any) error {
+	bounded, look := true, ""
+	switch of := of.(type) {
+	case *client.DeadLetterPurgeJob:
+		bounded = of.DryRun || of.Yes || of.Shown != ""
+		look = "shown: missing; start a dry run (dry_run) and name its job, or set yes to delete whatever is old enough by then"
+	case *client.VerifyJob:
+		bounded = !of.DeleteExtra || of.Yes || of.MostExtra != 0
+		look = "most_extra: missing; verify without delete_extra and write how many rows and documents are extra, or set yes to delete " +
+			"whatever is extra by then"
+	case *client.SetOffsets:
+		bounded = of.DryRun || of.Yes || len(of.Moves) > 0
+		look = "moves: missing; make a dry run (dry_run) and send its moves, or set yes to set whatever to means by then"
+	}
+	if bounded {
+		return nil
+	}
+	return refuse(unconfirmed, look)
+}
+
 // operationRoutes returns the routes of Operations. Reading them requires the operator role, and so does changing something.
 func operationRoutes() []*endpoint {
 	routes := slices.Concat(pipelineRoutes(), controlRoutes(), tableOperations(), keyRoutes(), offsetRoutes(), deadLetterRoutes(), jobRoutes(),
@@ -214,7 +241,7 @@ func offsetRoutes() []*endpoint {
 			}},
 		{method: http.MethodPost, path: path, id: "set_offsets",
 			about: "Move pipelines without running members to other offsets of their topics, as brine offsets set does.", body: client.SetOffsets{},
-			answer: client.OffsetMoves{}, refuses: []kind{refused}, handle: (*call).setOffsets},
+			answer: client.OffsetMoves{}, refuses: []kind{refused, unconfirmed}, handle: (*call).setOffsets},
 	}
 }
 
@@ -224,6 +251,9 @@ func (c *call) setOffsets() error {
 		return err
 	}
 	if !to.DryRun {
+		if err := confirmed(&to); err != nil {
+			return err
+		}
 		if err := c.changes("offsets.set", to); err != nil {
 			return err
 		}

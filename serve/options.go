@@ -1,12 +1,12 @@
-// Package serve is brine's HTTP API for users: views and rows, read through package query.
+// Package serve is brine's HTTP API: views, rows, SQL and commands for users and, on a listener of its own (NewOps), accounts, operations
+// and jobs for operators. Package query reads the stores for it.
 //
 // A single table, which New makes from the configuration, lists the routes, each with its handler, parameters and answers. The handlers are
 // registered from it, the OpenAPI document and the documentation page are generated from it, and a test walks it. No route takes a path, a
 // host or anything that is evaluated.
 //
 // With accounts, each request has a caller: the table says which role a route needs and whose rows it reads, and only Server.may decides by
-// them. A route with neither is forbidden to everybody. Operators have their own listener, NewOps. Without accounts the API changes
-// nothing, and listens on loopback only.
+// them. A route with neither is forbidden to everybody. Without accounts the API changes nothing, and listens on loopback only.
 //
 // The invariant: a request holds one place of Options.InFlight from the arrival of its body to the end, and ends within Options.Timeout,
 // whatever the stores do; a request that finds no place is refused, unless a client that does not read its answer can be cut off for it.
@@ -104,6 +104,7 @@ type Options struct {
 
 // EnsureDefaults replaces zero fields by their defaults.
 func (o *Options) EnsureDefaults() {
+	o.Hooks.ensureDefaults()
 	o.Listen = cmp.Or(o.Listen, DefaultListen)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.InFlight = cmp.Or(o.InFlight, 256)
@@ -191,13 +192,27 @@ func Loopback(addr string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// Hooks are called for requests, by many goroutines. A hook may be nil. A hook must not block.
+// Hooks are called for requests, by many goroutines. A nil hook does nothing. A hook must not block.
 type Hooks struct {
 	Begun    func()             // a request has got its place
 	Ended    func()             // it has released it
 	Shed     func()             // a request found no place
 	Cached   func(hit bool)     // a cache lookup; only with Options.Cache
 	Answered func(AnsweredInfo) // any request, including those refused before routing
+}
+
+func (h *Hooks) ensureDefaults() {
+	for _, hook := range []*func(){&h.Begun, &h.Ended, &h.Shed} {
+		if *hook == nil {
+			*hook = func() {}
+		}
+	}
+	if h.Cached == nil {
+		h.Cached = func(bool) {}
+	}
+	if h.Answered == nil {
+		h.Answered = func(AnsweredInfo) {}
+	}
 }
 
 // AnsweredInfo describes an answered request.

@@ -62,7 +62,7 @@ var (
 	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A bug in brine; its log says more, by request_id."}
 
 	kinds = append([]kind{badRequest, notThere, notMade, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded,
-		unsigned, otherAccount, forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable,
+		unsigned, otherAccount, forbidden, crossSite, tooMany, refused, unconfirmed, noAccounts, noCompany, overloaded, unavailable, unreadable,
 		internal}, commandKinds...)
 )
 

@@ -210,9 +210,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		s.answer.ServeHTTP(rec, r)
 	}
-	if s.opts.Hooks.Answered != nil {
-		s.opts.Hooks.Answered(AnsweredInfo{Route: strings.TrimSuffix(route(r), "/{$}"), Status: rec.status(), Took: time.Since(began)})
-	}
+	s.opts.Hooks.Answered(AnsweredInfo{Route: strings.TrimSuffix(route(r), "/{$}"), Status: rec.status(), Took: time.Since(began)})
 }
 
 // admit refuses requests that are not served, whatever their route.
@@ -258,11 +256,11 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 			c.at = s.places.take(r.Context(), c)
 		}
 		if c.at == nil {
-			called(s.opts.Hooks.Shed)
+			s.opts.Hooks.Shed()
 			s.fail(w, r, refuse(overloaded, "too many requests are in progress"))
 			return
 		}
-		called(s.opts.Hooks.Begun)
+		s.opts.Hooks.Begun()
 		defer c.leave()
 		within := cmp.Or(e.within, s.opts.Timeout)
 		if e.within > 0 || e.body != nil { // the common deadlines count from before the body
@@ -273,12 +271,6 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 		ctx, cancel := context.WithTimeout(r.Context(), within)
 		defer cancel()
 		s.work(ctx, c)
-	}
-}
-
-func called(hook func()) {
-	if hook != nil {
-		hook()
 	}
 }
 

@@ -105,7 +105,7 @@ func (c *call) selected(plan *sqlconsole.Plan) (*sqlconsole.Answer, error) {
 	case c.sql <- struct{}{}:
 		defer func() { <-c.sql }()
 	default:
-		called(c.opts.Hooks.Shed)
+		c.opts.Hooks.Shed()
 		return nil, refuse(overloaded, "too many statements are reading")
 	}
 	deadline, _ := c.ctx.Deadline()

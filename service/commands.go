@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
+	"brine/account"
 	"brine/command"
+	"brine/config"
 	"brine/ingest/offsets"
 	"brine/publish"
 	"brine/service/brokers"
@@ -20,10 +23,17 @@ func (s *Service) Desk(outbox *command.Outbox) (d *command.Desk, closeAll func()
 	lookUps := brokers.Open(k)
 	sender := publish.NewSender(k.Options(), k.RequestTimeout)
 	at := &settledAt{service: s, lookUps: lookUps, known: map[groupPartition]*committedAt{}}
-	d = command.NewDesk(command.Options{
+	o := command.Options{
 		Machines: s.Config().Machines(), Outbox: outbox, Rows: s.hbase.Client, Publisher: commandPublisher{sender, lookUps},
-		Settled: at.settled, Log: s.log,
-	})
+		Topics: commandTopics{k, lookUps}, Settled: at.settled, Log: s.log,
+	}
+	if s.accounts != nil {
+		o.Late = s.auditLate
+	}
+	if s.serving != nil {
+		o.Hooks = s.serving.Commands()
+	}
+	d = command.NewDesk(o)
 	return d, func() {
 		sender.Close()
 		lookUps.Close()
@@ -57,6 +67,12 @@ func (s *Service) commands(ctx context.Context) (*command.Desk, error) {
 	return d, nil
 }
 
+// auditLate records that a command was applied after its caller was answered that it has no effect.
+func (s *Service) auditLate(ctx context.Context, e *command.Entry) error {
+	return s.accounts.Audit(ctx, account.Entry{Account: "(brine)", Action: "command.late", Object: e.Table + " " + e.Command + " id=" + e.ID,
+		Reason: e.Detail})
+}
+
 // commandPublisher publishes commands through the pipelines' brokers.
 type commandPublisher struct {
 	sender  *publish.Sender
@@ -78,6 +94,56 @@ func (p commandPublisher) Publish(ctx context.Context, topic string, partition i
 		err = fmt.Errorf("%w: %w", command.ErrRefused, err)
 	}
 	return offset, err
+}
+
+// commandTopics reads the topics of commands.
+type commandTopics struct {
+	kafka   *config.Kafka
+	lookUps *offsets.Client
+}
+
+func (t commandTopics) Since(ctx context.Context, topic string, partition int, at time.Time) (from, to int64, whole bool, err error) {
+	ends, err := t.lookUps.Ends(ctx, topic)
+	if err != nil {
+		return 0, 0, false, brokers.Error(err)
+	}
+	found, err := t.lookUps.At(ctx, topic, at)
+	if err != nil {
+		return 0, 0, false, brokers.Error(err)
+	}
+	starts, err := t.lookUps.Starts(ctx, topic) // last: it only grows
+	if err != nil {
+		return 0, 0, false, brokers.Error(err)
+	}
+	if n := min(len(ends), len(found), len(starts)); partition >= n {
+		return 0, 0, false, fmt.Errorf("topic %s has no partition %d, only %d partitions", topic, partition, n)
+	}
+	from, to = found[partition], ends[partition]
+	if from < 0 {
+		from = to
+	}
+	return from, to, starts[partition] == 0 || starts[partition] < from, nil
+}
+
+func (t commandTopics) Records(ctx context.Context, topic string, partition int, from, to int64) iter.Seq2[command.Seen, error] {
+	return func(yield func(command.Seen, error) bool) {
+		reader := brokers.NewReader(t.kafka, topic)
+		defer reader.Close()
+		for r, err := range reader.Records(ctx, partition, from, to) {
+			var seen command.Seen
+			if err == nil {
+				seen.Offset = r.Offset
+				for _, h := range r.Headers {
+					if h.Key == command.Header {
+						seen.Command = string(h.Value)
+					}
+				}
+			}
+			if !yield(seen, err) {
+				return
+			}
+		}
+	}
 }
 
 // settledAt returns how far pipelines have settled: from the loop if it runs in this process, and otherwise from the commits of the

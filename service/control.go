@@ -14,6 +14,7 @@ import (
 	"brine/ingest/control"
 	"brine/ingest/pace"
 	"brine/internal/fault"
+	"brine/schema"
 	"brine/service/brokers"
 	"brine/service/former"
 )
@@ -211,6 +212,14 @@ func (s *Service) followControl(ctx context.Context) {
 			}
 		}
 	})
+}
+
+// checkControl logs an error if the control topic deletes old records. It runs beside followControl, because nothing else runs until
+// that has read the topic.
+func (s *Service) checkControl(ctx context.Context) {
+	if message, fix, err := schema.ControlForgets(ctx, s.Config(), s.topics); err == nil && message != "" {
+		s.log.Error("the control topic forgets", "problem", message, "fix", fix)
+	}
 }
 
 // obey applies the latest order to a half, if the control topic has been read.

@@ -216,3 +216,29 @@ func isUsage(err error) bool {
 	f, ok := err.(*fault.Error) //nolint:errorlint // it is returned unwrapped
 	return ok && f.Kind == fault.Usage
 }
+
+// TestControlNeedsTheToken checks that where a token is configured, nobody pauses, limits or reloads a pipeline without it, not even from
+// this machine.
+func TestControlNeedsTheToken(t *testing.T) {
+	t.Parallel()
+	const token = "0123456789abcdef"
+	r := startLines(t, strings.Replace(lines, "memory: 96MiB", "memory: 96MiB\nhttp: { token: "+token+" }", 1))
+	pipeline := r.URL() + service.ControlPath + "moving/"
+	routes := []string{pipeline + service.Pause, pipeline + service.Limit + "?limit=10", pipeline + service.Limit + "?limit=0", pipeline + service.Resume,
+		r.URL() + service.ReloadPath + "?preview=1", r.URL() + service.ReloadPath}
+	for _, route := range routes {
+		for name, header := range map[string][]string{
+			"no token": nil, "a wrong one": {"Authorization", "Bearer " + token + "0"}, "another scheme": {"Authorization", "Basic " + token},
+		} {
+			if status, body := post(t, route, header...); status != http.StatusUnauthorized || !strings.Contains(body, "http.token") || strings.Contains(body, token) {
+				t.Errorf("%s with %s: %d %s", route, name, status, body)
+			}
+		}
+		if status, body := post(t, route, "Authorization", "Bearer "+token); status != http.StatusOK {
+			t.Errorf("%s with the token: %d %s", route, status, body)
+		}
+	}
+	if n := strings.Count(r.log.String(), "pipeline command"); n != 2*4 { // of two halves
+		t.Errorf("%d commands were obeyed, want those with the token alone:\n%s", n, r.log)
+	}
+}

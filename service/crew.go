@@ -31,12 +31,20 @@ func newCrew(ctx context.Context) *crew {
 	return c
 }
 
-// start starts a half's loop, unless the crew is stopping.
+// start starts a half's loop. If the crew is stopping, the loop reads nothing: it only leaves its group, in case the half that it replaces
+// has handed its place over.
 func (c *crew) start(h *Half) {
+	if !c.began(h) {
+		_ = h.loop.Run(c.ctx)
+	}
+}
+
+// began starts a half's loop, unless the crew no longer waits for loops.
+func (c *crew) began(h *Half) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over || c.ctx.Err() != nil {
-		return
+	if c.over {
+		return false
 	}
 	ctx, stop := context.WithCancel(c.ctx)
 	s := &shift{stop: stop, ended: make(chan struct{})}
@@ -48,6 +56,7 @@ func (c *crew) start(h *Half) {
 			c.fail(s, fmt.Errorf("%s: %w", h.name, IngestError(err)))
 		}
 	})
+	return true
 }
 
 func (c *crew) fail(s *shift, err error) {

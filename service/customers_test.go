@@ -41,22 +41,27 @@ const customers = 200
 
 // TestCustomers lets 200 customers confirm, cancel and delete their orders over the API at the same time, while the shop changes them too.
 // Afterwards it checks that each order's row and document match the topic, judged only by its records and the transitions below; that each
-// command is in the topic once, on a state that accepts it; and that the audit has all of them. For a manual run, BRINE_ORDERS=10000 sets
-// the number of orders on real servers.
+// command is in the topic once, on a state that accepts it; and that the audit has all of them. Where two servers share the stores, the two
+// devices of a customer ask different ones. BRINE_ORDERS sets the number of orders on real servers: see make test-orders.
 func TestCustomers(t *testing.T) {
-	t.Run("embedded", func(t *testing.T) {
-		each := map[bool]int{true: 1, false: 2}[testing.Short()]
-		s := openCentre(t, embeddedGround(t), "embedded:"+filepath.Join(t.TempDir(), "accounts"), each)
-		s.trade()
-		s.judge()
-	})
+	for servers, name := range map[int]string{1: "embedded", 2: "embedded, two servers"} {
+		t.Run(name, func(t *testing.T) {
+			each := 1
+			if servers == 1 && !testing.Short() {
+				each = 2
+			}
+			s := openCentre(t, embeddedGround(t), "embedded:"+filepath.Join(t.TempDir(), "accounts"), each, servers)
+			s.trade()
+			s.judge()
+		})
+	}
 	t.Run("real", func(t *testing.T) {
 		orders := 4 // per customer
 		if n, err := strconv.Atoi(os.Getenv("BRINE_ORDERS")); err == nil {
 			orders = n / customers
 		}
 		on := realGround(t)
-		s := openCentre(t, on, "mysql://"+testenv.StartMariaDB(t).Addr+"/brine", orders)
+		s := openCentre(t, on, "mysql://"+testenv.StartMariaDB(t).Addr+"/brine", orders, 2)
 		s.trade()
 		s.judge()
 	})
@@ -100,7 +105,7 @@ type centre struct {
 	accounts *account.Store // the API has its own store
 	box      *command.Outbox
 	sender   *publish.Sender
-	base     string
+	bases    []string // of the servers; the first one's process runs the pipelines
 	tokens   []string // by customer
 	rows     []string // keys of orders
 	shopDone chan struct{}
@@ -115,7 +120,7 @@ type centre struct {
 // asked counts how often a command was sent. One that was answered with 503 may not have been audited.
 type asked struct{ answered, all int }
 
-func openCentre(t *testing.T, on ground, accounts string, each int) *centre {
+func openCentre(t *testing.T, on ground, accounts string, each, servers int) *centre {
 	s := &centre{t: t, each: each, created: time.Now().UnixMilli(), table: "shop:" + on.prefix + "orders", index: on.prefix + "orders",
 		shopDone: make(chan struct{}), given: map[string]client.Command{}, asked: map[string]*asked{}, kinds: map[string]int{},
 		there: map[int]bool{}}
@@ -136,7 +141,7 @@ func openCentre(t *testing.T, on ground, accounts string, each int) *centre {
 	if err := on.prepare(t.Context(), s.cfg); err != nil {
 		t.Fatal(err)
 	}
-	s.open()
+	s.open(servers)
 	s.customers()
 	machine := s.cfg.Machines()[0]
 	for n := range each * customers {
@@ -149,32 +154,18 @@ func openCentre(t *testing.T, on ground, accounts string, each int) *centre {
 	return s
 }
 
-// open runs the pipeline and the API until the test ends.
-func (s *centre) open() {
+// open runs the pipelines and an API in one process, as brine run --serve does, and further APIs as brine serve does, until the test ends.
+func (s *centre) open(servers int) {
 	t := s.t
+	s.service = s.serve(service.ToRun, nil)
+	var index *service.Service // an embedded index is opened once, and then HBase with it; accounts and commands are opened again
+	if strings.HasPrefix(s.cfg.Search.Connect, "embedded:") {
+		index = s.service
+	}
+	for range servers - 1 {
+		s.serve(service.ToRead, index)
+	}
 	var err error
-	s.service, err = service.Open(t.Context(), s.cfg, service.Options{For: service.ToRun, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.service.Close)
-	api, err := s.service.API(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.base = api.URL()
-	ctx, cancel := context.WithCancel(context.Background())
-	var g errgroup.Group
-	for _, run := range []func(context.Context) error{s.service.Run, api.Run} {
-		g.Go(func() error { return run(ctx) })
-	}
-	t.Cleanup(func() {
-		cancel()
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
-		transport.CloseIdleConnections()
-	})
 	s.sender = publish.NewSender(s.cfg.Kafka.Options(), s.cfg.Kafka.RequestTimeout)
 	t.Cleanup(s.sender.Close)
 	if s.accounts, err = account.Open(t.Context(), s.cfg.AccountOptions()); err != nil {
@@ -185,18 +176,50 @@ func (s *centre) open() {
 	t.Cleanup(s.box.Close)
 }
 
+// serve opens a service and its API, and runs them until the test ends. stores are the stores to use; nil: its own.
+func (s *centre) serve(purpose service.Purpose, stores *service.Service) *service.Service {
+	t := s.t
+	t.Helper()
+	opened, err := service.Open(t.Context(), s.cfg, service.Options{For: purpose, Stores: stores, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(opened.Close)
+	api, err := opened.API(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.bases = append(s.bases, api.URL())
+	ctx, cancel := context.WithCancel(context.Background())
+	var g errgroup.Group
+	g.Go(func() error { return api.Run(ctx) })
+	if purpose == service.ToRun {
+		g.Go(func() error { return opened.Run(ctx) })
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+		transport.CloseIdleConnections()
+	})
+	return opened
+}
+
+// api returns a client of a server for customer i.
+func (s *centre) api(server, i int) *client.Client {
+	return &client.Client{Base: s.bases[server%len(s.bases)], HTTP: &http.Client{Transport: bearer(s.tokens[i])}}
+}
+
 // customers creates the accounts, with an API token each.
 func (s *centre) customers() {
-	hash, err := bcrypt.GenerateFromPassword([]byte("nobody signs in by it"), bcrypt.MinCost)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	hash := importedHash(s.t)
 	s.tokens = make([]string, customers)
 	var g errgroup.Group
 	g.SetLimit(16)
 	for i := range customers {
 		g.Go(func() error {
-			a, err := s.accounts.Import(s.t.Context(), userOf(i), userOf(i), account.Customer, true, string(hash))
+			a, err := s.accounts.Import(s.t.Context(), userOf(i), userOf(i), account.Customer, true, hash)
 			if err != nil {
 				return err
 			}
@@ -207,6 +230,16 @@ func (s *centre) customers() {
 	if err := g.Wait(); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// importedHash returns a hash that costs little to check.
+func importedHash(t *testing.T) string {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte("nobody signs in by it"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(hash)
 }
 
 // trade returns when all customers have done what they planned, and the pipeline has settled the results.
@@ -274,7 +307,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // customer goes through the orders of customer i again and again, until the shop is done and there is nothing left to do.
 func (s *centre) customer(ctx context.Context, i int, device string) error {
-	api := &client.Client{Base: s.base, HTTP: &http.Client{Transport: bearer(s.tokens[i])}}
+	api := s.api(i+int(device[0]), i)
 	left, upon := map[string]int{}, map[int]int64{} // rows still to handle, and the version of each that a command was accepted on
 	for n := i * s.each; n < (i+1)*s.each; n++ {
 		left[s.rows[n]] = n
@@ -487,7 +520,7 @@ func (s *centre) judgeOrders(orders map[string]map[int64][]said) {
 					want[orderOf(n)] = newest[len(newest)-1].status
 				}
 			}
-			api := &client.Client{Base: s.base, HTTP: &http.Client{Transport: bearer(s.tokens[i])}}
+			api := s.api(i, i)
 			states := []string{"created", "paid", "shipped", "received", "cancelled", "deleted"}
 			for what, params := range map[string]url.Values{"rows": {}, "documents": {"status": states}} {
 				got := map[string]string{}

@@ -10,16 +10,49 @@ import (
 var TakeReload = (*Service).takeReload
 
 // FailMarks makes writing marks fail as long as asked returns an error.
-func (s *Service) FailMarks(asked func() error) { s.marks = failingMarks{s.marks, asked} }
+func (s *Service) FailMarks(asked func() error) {
+	s.FailMarksOf(func(control.Mark) error { return asked() })
+}
+
+// FailMarksOf makes writing marks fail as long as asked returns an error for one of them.
+func (s *Service) FailMarksOf(asked func(control.Mark) error) {
+	s.storing.Lock() // what the start stores is stored
+	defer s.storing.Unlock()
+	s.marks = failingMarks{s.marks, asked}
+}
 
 type failingMarks struct {
 	marks
-	asked func() error
+	asked func(control.Mark) error
 }
 
 func (f failingMarks) Mark(ctx context.Context, marks []control.Mark) error {
-	if err := f.asked(); err != nil {
-		return err
+	for _, m := range marks {
+		if err := f.asked(m); err != nil {
+			return err
+		}
 	}
 	return f.marks.Mark(ctx, marks)
+}
+
+// HoldMarks calls hold before anything is written to the control topic: "keep" or "mark".
+func (s *Service) HoldMarks(hold func(what string)) {
+	s.storing.Lock() // what the start stores is stored
+	defer s.storing.Unlock()
+	s.marks = heldMarks{s.marks, hold}
+}
+
+type heldMarks struct {
+	marks
+	hold func(what string)
+}
+
+func (h heldMarks) Keep(ctx context.Context, configurations []control.Configuration) error {
+	h.hold("keep")
+	return h.marks.Keep(ctx, configurations)
+}
+
+func (h heldMarks) Mark(ctx context.Context, marks []control.Mark) error {
+	h.hold("mark")
+	return h.marks.Mark(ctx, marks)
 }

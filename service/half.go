@@ -33,7 +33,8 @@ type Half struct {
 	ties     *tieWarnings    // nil for documents
 	opened   time.Time       // when what it makes of records was configured: at the start, or by the last reload that changed that
 	reads    reload.Reader
-	onward   *onward // of the last reload that changed what the half makes of records; nil: none did in this process
+	onward   *onward     // of the last reload that changed what the half makes of records; nil: none did in this process
+	stored   atomic.Bool // the control topic has how it is configured
 	order    order
 	became   became
 
@@ -71,6 +72,7 @@ func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
 func (h *Half) inherit(from *Half) {
 	if h.onward == nil { // it makes of records what from made of them
 		h.reads, h.onward, h.opened = from.reads, from.onward, from.opened
+		h.stored.Store(from.stored.Load())
 	}
 	h.settled.Store(from.settled.Load())
 	h.batches.Store(from.batches.Load())
@@ -126,6 +128,9 @@ func (p Pipeline) Documents() *Half { return p.half(Documents) }
 func (p Pipeline) half(kind string) *Half {
 	return p.service.halfWhere(func(h *Half) bool { return h.pipeline.Name == p.name && h.kind == kind })
 }
+
+// of returns the half in its configuration.
+func (h *Half) of() config.Half { return config.Half{Pipeline: h.pipeline, Kind: h.kind} }
 
 // Name returns the half's name: pipeline.rows or pipeline.documents.
 func (h *Half) Name() string { return h.name }

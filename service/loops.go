@@ -3,15 +3,11 @@ package service
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
-	"brine/config"
-	"brine/event"
 	"brine/ingest"
-	"brine/ingest/control"
 	"brine/ingest/pace"
 	"brine/internal/backoff"
 	"brine/internal/fault"
@@ -48,7 +44,7 @@ func (s *Service) observe(h *Half) func() metrics.Flow {
 func (s *Service) makeLoop(h *Half) error {
 	h.opts.AwaitTopic = s.awaitTopic(h)
 	h.opts.Admit = s.admit(h)
-	h.opened, h.reads = time.Now(), reload.Reader{Meaning: reload.MeaningOf(config.Half{Pipeline: h.pipeline, Kind: h.kind})}
+	h.opened, h.reads = time.Now(), reload.Reader{Meaning: reload.MeaningOf(h.of())}
 	h.opts.Pace = pace.New(unread(s.control.Name(), ""))
 	s.obey(h)
 	loop, err := ingest.New(h.opts)
@@ -57,87 +53,6 @@ func (s *Service) makeLoop(h *Half) error {
 	}
 	h.loop = loop
 	return nil
-}
-
-// admit is the half's ingest.Options.Admit. A partition that was read by a configuration newer than the half's waits until this process is
-// reloaded too. One that was last read by another configuration gets its mark before the next record is read.
-func (s *Service) admit(h *Half) func(context.Context, ingest.Taken) (string, error) {
-	return func(ctx context.Context, t ingest.Taken) (string, error) {
-		was, now := reload.ParseReader(t.Reader), h.reads
-		if was.Meaning != now.Meaning && was.Since.After(h.opened) {
-			t.Held(ingest.OtherConfiguration, fmt.Errorf("another member of the group was reloaded at %s and has read this partition by its "+
-				"configuration up to offset %d; reload this process with the same configuration", was.Since.UTC().Format(time.RFC3339), t.Offset))
-			<-ctx.Done()
-			return "", ctx.Err()
-		}
-		if was.Meaning == now.Meaning && now.Since.IsZero() {
-			now.Since = was.Since // after a restart it is still the configuration of the reload before
-		}
-		if was.Last() != now.Meaning {
-			at := reload.Offset{Half: h.name, Topic: t.Topic, Partition: t.Partition, Offset: t.Offset}
-			if err := s.recordTaken(ctx, h, at, was, t.Held); err != nil {
-				return "", err
-			}
-		}
-		return now.String(), nil
-	}
-}
-
-// recordTaken records where a half begins to read a partition that was last read by another configuration. It tries again until that is
-// durable, ctx ends, or brine may not write it.
-func (s *Service) recordTaken(ctx context.Context, h *Half, at reload.Offset, was reload.Reader, held func(event.Reason, error)) error {
-	for pauses := (backoff.Pauses{Base: 100 * time.Millisecond, Limit: h.opts.HaltPause}); ; {
-		mark, kept, err := s.markOf(ctx, h, at, was)
-		if err == nil && mark.Group == "" {
-			return nil
-		}
-		if err == nil {
-			err = s.record(ctx, mark, kept, []reload.Offset{at})
-		}
-		switch {
-		case err == nil:
-			s.log.Info("audit: a partition that was read by another configuration is read by this one", "from", at.String())
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, ingest.ErrDenied):
-			s.log.Warn("cannot record from where on a partition is read by this configuration", "from", at.String(), "error", err)
-			return nil
-		}
-		held(ingest.OtherConfiguration, fmt.Errorf("cannot record from where on it is read by this configuration: %w", err))
-		if err := pauses.Wait(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-// markOf returns the mark that a partition needs, and the earlier configuration, if the mark needs that too. A half that was not reloaded
-// was started with another configuration, which leaves a mark only if a reload has begun to lead away from the earlier one: it announced
-// that in the commit, or has kept the earlier configuration, before it was cut short.
-func (s *Service) markOf(ctx context.Context, h *Half, at reload.Offset, was reload.Reader) (
-	m control.Mark, kept control.Configuration, err error,
-) {
-	switch o := h.onward; {
-	case o == nil && was.Last() == "": // nobody has read it, or nobody noted who: the topic is not read once for each partition to find that
-		return m, kept, nil
-	case o == nil:
-		if was.Before == "" {
-			_, all, err := s.marks.Marks(ctx)
-			if _, known := all[was.Last()]; err != nil || !known {
-				return m, kept, err
-			}
-		}
-		m = control.Mark{Group: h.group, After: reload.Digest(h.cfg), Is: h.reads.Meaning, By: "a start", At: time.Now()}
-	case slices.Contains(o.from, at):
-		return m, kept, nil
-	default:
-		m = o.mark
-		if was.Last() == o.kept.Name {
-			kept = o.kept
-		}
-	}
-	m.Was = was.Last()
-	return m, kept, nil
 }
 
 // closeHalf closes what a half's loop leaves open.

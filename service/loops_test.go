@@ -38,7 +38,11 @@ func (m *notedMarks) Mark(_ context.Context, marks []control.Mark) error {
 		return errors.New("no leader")
 	}
 	for _, mark := range marks {
-		m.written = append(m.written, fmt.Sprintf("%s>%s at %d", mark.Was, mark.Is, mark.Offset))
+		text := fmt.Sprintf("%s>%s at %d", mark.Was, mark.Is, mark.Offset)
+		if mark.Until > 0 {
+			text += fmt.Sprintf(" until %d", mark.Until)
+		}
+		m.written = append(m.written, text)
 	}
 	return nil
 }
@@ -62,13 +66,28 @@ pipelines: { p: { topic: t, fields: { id: text }, rows: [ { table: t, set: { "e:
 	}
 	topic := openControl(cfg, slog.New(slog.DiscardHandler))
 	defer topic.Close()
-	start := func() *Half { return &Half{cfg: cfg, group: "g", opened: at(10), reads: started} }
+	p := cfg.Pipelines[0]
+	early := reload.Meaning(p) // what an early version called it
+	meant := reload.Reader{Meaning: reload.MeaningOf(p.Halves()[0])}
+	start := func() *Half {
+		return &Half{cfg: cfg, pipeline: p, kind: Rows, group: "g", opened: at(10), reads: started}
+	}
+	upgraded := func() *Half {
+		h := start()
+		h.reads = meant
+		return h
+	}
 	again := func(from ...int64) *Half {
 		o := &onward{mark: control.Mark{Group: "g", Is: "mine"}, kept: control.Configuration{Name: "former"}}
 		for _, offset := range from {
-			o.from = append(o.from, reload.Offset{Topic: "t", Partition: 1, Offset: offset})
+			o.from, o.done = append(o.from, reload.Offset{Topic: "t", Partition: 1, Offset: offset}), true
 		}
-		return &Half{cfg: cfg, group: "g", opened: at(20), reads: reloaded, onward: o}
+		return &Half{cfg: cfg, pipeline: p, kind: Rows, group: "g", opened: at(20), reads: reloaded, onward: o}
+	}
+	unsettled := func(offset, until int64, done bool) *Half {
+		h := again(offset)
+		h.onward.from[0].Until, h.onward.done = until, done
+		return h
 	}
 	for _, of := range []struct {
 		name  string
@@ -76,29 +95,42 @@ pipelines: { p: { topic: t, fields: { id: text }, rows: [ { table: t, set: { "e:
 		note  string
 		notes string
 		mark  string
+		reach int64 // 0: as the offset
 		held  bool
 	}{
-		{"nobody has read it", start(), "", "mine", "", false},
-		{"nobody has read it, and this half was reloaded", again(), "", "mine@1200000", ">mine at 7", false},
-		{"another start of the same", start(), "mine", "mine", "", false},
-		{"a reload to the same", start(), "mine@1800000", "mine@1800000", "", false},
-		{"an earlier reload to the same, before a restart", start(), "mine@60000", "mine@60000", "", false},
-		{"a start with another", start(), "other", "mine", "", false},
-		{"an earlier reload to another", start(), "other@60000", "mine", "", false},
-		{"a later reload to another", start(), "other@1800000", "", "", true},
-		{"a later reload to another than the reloaded one", again(), "other@1800000", "", "", true},
-		{"an earlier reload to another than the reloaded one", again(), "other@600000", "mine@1200000", "other>mine at 7", false},
-		{"a program that is not brine", start(), "x@y", "mine", "", false},
+		{"nobody has read it", start(), "", "mine", "", 0, false},
+		{"nobody has read it, and this half was reloaded", again(), "", "mine@1200000", ">mine at 7", 0, false},
+		{"another start of the same", start(), "mine", "mine", "", 0, false},
+		{"a reload to the same", start(), "mine@1800000", "mine@1800000", "", 0, false},
+		{"an earlier reload to the same, before a restart", start(), "mine@60000", "mine@60000", "", 0, false},
+		{"a start with another", start(), "other", "mine", "", 0, false},
+		{"an earlier reload to another", start(), "other@60000", "mine", "", 0, false},
+		{"a later reload to another", start(), "other@1800000", "", "", 0, true},
+		{"a later reload to another than the reloaded one", again(), "other@1800000", "", "", 0, true},
+		{"an earlier reload to another than the reloaded one", again(), "other@600000", "mine@1200000", "other>mine at 7", 0, false},
+		{"a program that is not brine", start(), "x@y", "mine", "", 0, false},
+		{"a start with another that is stored by its version", start(), "2.other", "mine", "2.other>mine at 7", 0, false},
+		{"a start of the same by an early version", upgraded(), early, meant.Meaning, "", 0, false},
+		{"a reload to the same by an early version", upgraded(), early + "@60000", meant.Meaning + "@60000", "", 0, false},
+		{"a later reload to the same by an early version", upgraded(), early + "@1800000", meant.Meaning + "@1800000", "", 0, false},
 
-		{"the reload itself has recorded it", again(7), "former>mine@1200000", "mine@1200000", "", false},
-		{"the reload could not record it", again(), "former>mine@1200000", "mine@1200000", "former>mine at 7", false},
-		{"the last commit came through after all", again(5), "former>mine@1200000", "mine@1200000", "former>mine at 7", false},
-		{"a member that was not reloaded", again(5), "former", "mine@1200000", "former>mine at 7", false},
-		{"a start after a reload that was cut short", start(), "former>mine@60000", "mine@60000", "former>mine at 7", false},
-		{"a start with what it was before a reload that was cut short", start(), "mine>other@60000", "mine", "", false},
-		{"a start before a reload that was cut short", start(), "mine>other@1800000", "", "", true},
-		{"a start after a reload that was cut short before its commit", start(), "kept", "mine", "kept>mine at 7", false},
-		{"a start with a third one after a reload that was cut short", start(), "kept>other@60000", "mine", "kept>mine at 7", false},
+		{"the reload itself has recorded it", again(7), "former>mine@1200000", "mine@1200000", "", 0, false},
+		{"the reload could not record it", again(), "former>mine@1200000", "mine@1200000", "former>mine at 7", 0, false},
+		{"the last commit came through after all", again(5), "former>mine@1200000", "mine@1200000", "former>mine at 7", 0, false},
+		{"what was not settled in time is recorded", unsettled(7, 9, true), "former>mine@1200000", "mine@1200000", "", 9, false},
+		{"what was not settled in time is not recorded", unsettled(7, 9, false), "former>mine@1200000", "mine@1200000", "former>mine at 7 until 9", 9, false},
+		{"a later commit of what was not settled in time", unsettled(5, 9, true), "former>mine@1200000", "mine@1200000", "former>mine at 7 until 9", 9, false},
+		{"a commit behind what was not settled in time", unsettled(5, 7, true), "former>mine@1200000", "mine@1200000", "former>mine at 7", 0, false},
+		{"one whose last commit is not known", unsettled(7, 9, true), "former>mine@1200000", "mine@1200000", "former>mine at 7 until 12", 12, false},
+		{"one that was killed", start(), "2.other", "mine", "2.other>mine at 7 until 12", 12, false},
+		{"one of the same that was killed", start(), "mine", "mine", "", 12, false},
+		{"a member that was not reloaded and was killed", again(7), "former", "mine@1200000", "former>mine at 7 until 12", 12, false},
+		{"a member that was not reloaded", again(5), "former", "mine@1200000", "former>mine at 7", 0, false},
+		{"a start after a reload that was cut short", start(), "former>mine@60000", "mine@60000", "former>mine at 7", 0, false},
+		{"a start with what it was before a reload that was cut short", start(), "mine>other@60000", "mine", "", 0, false},
+		{"a start before a reload that was cut short", start(), "mine>other@1800000", "", "", 0, true},
+		{"a start after a reload that was cut short before its commit", start(), "kept", "mine", "kept>mine at 7", 0, false},
+		{"a start with a third one after a reload that was cut short", start(), "kept>other@60000", "mine", "kept>mine at 7", 0, false},
 	} {
 		t.Run(of.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -110,7 +142,7 @@ pipelines: { p: { topic: t, fields: { id: text }, rows: [ { table: t, set: { "e:
 					marks.fails = 2
 				}
 				s := &Service{log: slog.New(slog.NewTextHandler(&testenv.Text{}, nil)), marks: marks, control: topic}
-				notes, err := s.admit(of.half)(ctx, ingest.Taken{Topic: "t", Partition: 1, Offset: 7, Reader: of.note,
+				notes, err := s.admit(of.half)(ctx, ingest.Taken{Topic: "t", Partition: 1, Offset: 7, Reach: max(7, of.reach), Reader: of.note,
 					Held: func(reason event.Reason, _ error) { why = append(why, reason) }})
 				switch {
 				case of.held && (err == nil || len(why) != 1 || why[0] != ingest.OtherConfiguration):

@@ -31,9 +31,15 @@ type Heap struct {
 	Servers bool  // whether servers run in it
 }
 
-// Hold keeps the process near h.Memory until ctx is done, by running the collector early enough for a heap of that and 12 MiB, however
-// little it frees. If more than that is live, nothing is refused: the limit grows with the live heap, but never above h.Process. A
-// GOMEMLIMIT in the environment takes precedence. Hold first releases the pages of the executable that only startup needed.
+// holdHeap holds the heap of this process until ctx is done.
+func (s *Service) holdHeap(ctx context.Context) {
+	cfg := s.Config()
+	Heap{Memory: int64(cfg.Memory), Process: int64(cfg.ProcessMemory), Servers: len(s.servers) > 0}.Hold(ctx)
+}
+
+// Hold keeps the process below h.Process until ctx is done. Without that bound it keeps it near h.Memory, by running the collector early
+// enough for a heap of that and 12 MiB, however little it frees; if more than that is live, the limit grows with it. Nothing is refused
+// either way. A GOMEMLIMIT in the environment takes precedence. Hold first releases the pages of the executable that only startup needed.
 func (h Heap) Hold(ctx context.Context) {
 	releaseProgram()
 	if os.Getenv("GOMEMLIMIT") != "" {
@@ -55,15 +61,14 @@ func (h Heap) Hold(ctx context.Context) {
 	}
 }
 
-// limit returns the memory limit for the given size of the live heap.
+// limit returns the memory limit for the given size of the live heap. A process may use what it was given: the collector runs less often.
 func (h Heap) limit(live int64) int64 {
+	if h.Process > 0 {
+		return h.Process - notHeap
+	}
 	room := live / heapRoom
 	if h.Servers {
 		room = max(room, min(live, serversRoom))
 	}
-	limit := max(h.Memory+heapAboveMemory, live+room+heapOverhead)
-	if h.Process > 0 {
-		limit = min(limit, h.Process-notHeap)
-	}
-	return limit
+	return max(h.Memory+heapAboveMemory, live+room+heapOverhead)
 }

@@ -11,12 +11,9 @@ import (
 
 	"brine/config"
 	"brine/indexer"
-	"brine/ingest"
-	"brine/ingest/control"
 	"brine/internal/fault"
 	"brine/schema"
 	"brine/service/brokers"
-	"brine/service/former"
 	"brine/service/reload"
 )
 
@@ -44,8 +41,8 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 	switch {
 	case s.opts.For < ToRun:
 		return nil, fault.New(fault.Failed, errors.New("this process runs no pipelines"),
-			"reload each process that does: with brine reload --http and its admin port, with SIGHUP, or with this route of one started with "+
-				"brine run --serve")
+			"reload each process that runs pipelines: with brine reload --http and its admin port, with SIGHUP, or with this route of a process "+
+				"started with brine run --serve")
 	case s.opts.Source == nil:
 		return nil, fault.New(fault.Failed, errors.New("this brine has no file to reload its configuration from"), "restart it")
 	case c == nil, c.ctx.Err() != nil:
@@ -107,6 +104,9 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 	defer context.AfterFunc(c.ctx, cancel)()
 	busy := append(r.Names(reload.Starts), r.Names(reload.Changes)...)
 	if err := s.checkServers(within, next, busy); err != nil {
+		return err
+	}
+	if err := s.checkReturning(within, next, r); err != nil {
 		return err
 	}
 	switch {
@@ -280,89 +280,6 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 	slices.SortFunc(r.Onward, reload.Offset.Compare)
 }
 
-// marks are the marks of reloads and the earlier configurations.
-type marks interface {
-	Keep(ctx context.Context, configurations []control.Configuration) error
-	Mark(ctx context.Context, marks []control.Mark) error
-	Marks(ctx context.Context) ([]control.Mark, map[string]control.Configuration, error)
-}
-
-// onward is how a reload changed what a half makes of records from its offsets on.
-type onward struct {
-	mark control.Mark          // without a place
-	kept control.Configuration // by which the half read before
-	from []reload.Offset       // where it stopped, once the reload itself has recorded these
-}
-
-// keepFormer stores by which configuration halves have read that are about to read differently, before anything stops: however the reload
-// goes on, their records can be judged by it then.
-func (s *Service) keepFormer(ctx context.Context, r *reload.Result, fresh map[string]*Half) error {
-	var all []control.Configuration
-	for i := range r.Halves {
-		if h := &r.Halves[i]; h.Onward {
-			before, after := s.Half(h.Name), fresh[h.Name]
-			kept, err := former.Configuration(config.Half{Pipeline: before.pipeline, Kind: before.kind}, before.cfg)
-			if err != nil {
-				return err
-			}
-			after.onward = &onward{kept: kept, mark: control.Mark{Group: after.group, Settings: r.LinesOf(after.name),
-				Before: r.Before, After: r.After, Was: before.reads.Meaning, Is: after.reads.Meaning, By: r.By, At: r.At}}
-			all = append(all, kept)
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, recordTime)
-	defer cancel()
-	err := s.marks.Keep(ctx, all)
-	if errors.Is(err, ingest.ErrDenied) {
-		return nil // nothing is recorded: see recordTaken
-	}
-	if err != nil {
-		return controlError(fmt.Errorf("cannot record what was in force so far: %w", err), s.control.Name())
-	}
-	return nil
-}
-
-// changeMeaning records from which offsets on a half writes differently. The audit log has them too.
-func (s *Service) changeMeaning(after *Half, from []reload.Offset) error {
-	err := s.record(context.Background(), after.onward.mark, after.onward.kept, from)
-	if err == nil {
-		after.onward.from = from
-	}
-	return err
-}
-
-// record stores in the control topic from which offsets on a half writes differently, and, unless kept is empty, how it was configured
-// before.
-func (s *Service) record(ctx context.Context, mark control.Mark, kept control.Configuration, from []reload.Offset) error {
-	if len(from) == 0 {
-		return nil
-	}
-	marks := make([]control.Mark, len(from))
-	for i, at := range from {
-		marks[i] = mark
-		marks[i].Topic, marks[i].Partition, marks[i].Offset = at.Topic, at.Partition, at.Offset
-	}
-	within := func(do func(ctx context.Context) error) error {
-		ctx, cancel := context.WithTimeout(ctx, recordTime)
-		defer cancel()
-		return do(ctx)
-	}
-	var err error
-	if kept.Name != "" {
-		err = within(func(ctx context.Context) error { return s.marks.Keep(ctx, []control.Configuration{kept}) })
-	}
-	// Mark even if the configuration could not be kept: what is unknown is not judged, but without a mark it would be judged by the new
-	// configuration.
-	marked := within(func(ctx context.Context) error { return s.marks.Mark(ctx, marks) })
-	if err := errors.Join(err, marked); err != nil {
-		return controlError(err, s.control.Name())
-	}
-	return nil
-}
-
 // retire stops a half, which settles and commits, and closes it.
 func (s *Service) retire(c *crew, h *Half) {
 	select {
@@ -374,14 +291,19 @@ func (s *Service) retire(c *crew, h *Half) {
 	s.closeHalf(h)
 }
 
-// committedBy returns the offsets from which on a stopped half has committed nothing.
+// committedBy returns the offsets from which on a stopped half has committed nothing, in the partitions that it has begun to read. Of the
+// others, the last commit notes who has read them: see admit.
 func committedBy(h *Half) (at []reload.Offset) {
 	for _, p := range h.loop.Status().Partitions {
 		if p.Committed < 0 { // no record arrived, so it is where it began
 			p.Committed = p.Watermark
 		}
-		if p.Committed >= 0 {
-			at = append(at, reload.Offset{Half: h.name, Topic: p.Topic, Partition: p.Partition, Offset: p.Committed})
+		if p.Watermark >= 0 {
+			of := reload.Offset{Half: h.name, Topic: p.Topic, Partition: p.Partition, Offset: p.Committed}
+			if p.Reach > p.Committed { // some of it may be written already, and the rest at any time
+				of.Until = p.Reach
+			}
+			at = append(at, of)
 		}
 	}
 	return at

@@ -71,7 +71,7 @@ func (r *reloadable) checkOf(asConfigured bool, halves ...string) *verify.Check 
 		}
 		s := service.VerifySource(cfg, h, slog.New(slog.DiscardHandler), r.Client)
 		if !asConfigured {
-			service.VerifyFormer(&s, notes.Of(h), r.Client)
+			service.VerifyFormer(&s, notes.Written(h), r.Client)
 		}
 		o.Sources = append(o.Sources, s)
 	}
@@ -203,7 +203,7 @@ func (r *reloadable) writers(t *testing.T) (out []event.Writer) {
 func TestVerifyFindsNothingFalseWhereTheFilterIsNotKnown(t *testing.T) {
 	t.Parallel()
 	r := startFiltered(t)
-	r.forget()
+	r.forget(7)
 	r.spoil(7)
 	check := r.check(false)
 	report := ran(t, check)
@@ -227,9 +227,10 @@ func TestVerifyFindsNothingFalseWhereTheFilterIsNotKnown(t *testing.T) {
 	}
 }
 
-// forget replaces the earlier configurations in the control topic by another one.
-func (r *reloadable) forget() {
+// forget replaces the n configurations in the control topic by another one.
+func (r *reloadable) forget(n int) {
 	r.t.Helper()
+	r.storedAll()
 	k := &r.Config().Kafka
 	topic := control.Open(control.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: k.Control()})
 	defer topic.Close()
@@ -242,7 +243,7 @@ func (r *reloadable) forget() {
 		c.Written = filtered("n % 5 == 0")
 		other = append(other, c)
 	}
-	if err := topic.Keep(r.t.Context(), other); err != nil || len(other) != 4 {
+	if err := topic.Keep(r.t.Context(), other); err != nil || len(other) != n {
 		r.t.Fatalf("%d kept, %v", len(other), err)
 	}
 }
@@ -271,16 +272,7 @@ func TestMarkThatWasLostIsWrittenBeforeTheNextRecord(t *testing.T) {
 				t.Errorf("marks were written: %+v", result)
 			}
 			r.publish("moving", 100, 100)
-			r.wait("the partitions wait until they are marked", func() bool {
-				status, _ := r.Half("moving.rows").Running()
-				waiting := 0
-				for _, p := range status.Partitions {
-					if p.Reason == ingest.OtherConfiguration && strings.Contains(p.Detail, "no leader") {
-						waiting++
-					}
-				}
-				return waiting == devstack.Partitions
-			})
+			r.unmarked()
 			settled := int64(200)
 			if killed { // the last commits name the new filter, and there is no mark
 				r.stop()
@@ -304,8 +296,74 @@ func TestMarkThatWasLostIsWrittenBeforeTheNextRecord(t *testing.T) {
 	}
 }
 
-// startAgain starts the service again, which has stopped, with the configuration as it is now.
-func (r *reloadable) startAgain() {
+// TestSecondReloadBeforeTheMarkOfTheFirst changes a filter while marks cannot be written, by a reload or by a start, so that the partitions
+// wait, and reloads again: to a third filter, or back to the first. It checks that what was read before counts as read by the filter that
+// read it, not by the one that never did.
+func TestSecondReloadBeforeTheMarkOfTheFirst(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		third   string
+		started bool
+	}{
+		"reloads to a third filter":         {filtered("n % 3 == 0"), false},
+		"reloads back to the first":         {lines, false},
+		"a start and a reload to a third":   {filtered("n % 3 == 0"), true},
+		"a start and a reload to the first": {lines, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startLines(t, lines, "moving.rows")
+			r.publish("moving", 0, 100)
+			r.settled("moving.rows", 100)
+			r.write(filtered("n % 2 == 0"))
+			never, _, err := r.source()
+			if err != nil {
+				t.Fatal(err)
+			}
+			fail := func(s *service.Service) {
+				s.FailMarksOf(func(m control.Mark) error {
+					if m.Is == reload.MeaningOf(never.Pipeline("moving").Halves()[0]) {
+						return errors.New("the topic has no leader")
+					}
+					return nil
+				})
+			}
+			if c.started {
+				r.storedAll()
+				r.stop()
+				r.startAgain(fail)
+			} else {
+				fail(r.Service)
+				r.reload(filtered("n % 2 == 0"), reload.Applied)
+			}
+			r.unmarked()
+			r.reload(c.third, reload.Applied)
+			r.publish("moving", 100, 60)
+			r.committed(160 / devstack.Partitions)
+			if report := ran(t, r.checkOf(false, "moving.rows")); report.Problems() > 0 || report.Sources[0].Unknown > 0 {
+				t.Errorf("found %+v", report)
+			}
+		})
+	}
+}
+
+// unmarked waits until all partitions of moving.rows wait because they cannot be marked.
+func (r *reloadable) unmarked() {
+	r.t.Helper()
+	r.wait("the partitions wait until they are marked", func() bool {
+		status, _ := r.Half("moving.rows").Running()
+		waiting := 0
+		for _, p := range status.Partitions {
+			if p.Reason == ingest.OtherConfiguration && strings.Contains(p.Detail, "no leader") {
+				waiting++
+			}
+		}
+		return waiting == devstack.Partitions
+	})
+}
+
+// startAgain starts the service again, which has stopped, with the configuration as it is now. What is asked for is done before it runs.
+func (r *reloadable) startAgain(before ...func(*service.Service)) {
 	r.t.Helper()
 	cfg, _, err := r.source()
 	if err != nil {
@@ -314,6 +372,9 @@ func (r *reloadable) startAgain() {
 	s, err := service.Open(r.t.Context(), cfg, service.Options{For: service.ToRun, Log: slog.New(slog.DiscardHandler), Source: r.source})
 	if err != nil {
 		r.t.Fatal(err)
+	}
+	for _, do := range before {
+		do(s)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.running = &running{s, r.t, cancel, make(chan error, 1)}

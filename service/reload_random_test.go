@@ -24,16 +24,16 @@ import (
 // must never have stopped. BRINE_RELOADS=1000 sets the number of reloads.
 func TestRandomReloadsUnderLoad(t *testing.T) {
 	t.Parallel()
-	reloadsUnderLoad(t, startLines(t, lines), reloads)
+	reloadsUnderLoad(t, startLines(t, lines), reloads, true)
 }
 
 // TestRandomReloadsUnderLoadOnRealServers does the same on a real Kafka, HBase and Elasticsearch.
 func TestRandomReloadsUnderLoadOnRealServers(t *testing.T) {
 	t.Parallel()
-	reloadsUnderLoad(t, startOn(t, realGround(t), lines, service.Options{}), max(reloads, 50))
+	reloadsUnderLoad(t, startOn(t, realGround(t), lines, service.Options{}), max(reloads, 50), false)
 }
 
-func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
+func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int, oneWay bool) {
 	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
 	random := rand.New(rand.NewPCG(7, 7))
 	late := &lateness{status: func() (of ingest.Status) { of, _ = r.Half("steady.rows").Running(); return of }}
@@ -59,7 +59,7 @@ func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
 		}
 	})
 	publishing.Go(func() { late.watch(done) })
-	concerned, before := 0, randomFile{text: lines}
+	concerned, before := 0, randomFile{text: lines, protocol: "classic"}
 	for i := range reloads {
 		if i%10 == 0 { // for comparison
 			late.during("nothing")
@@ -68,7 +68,7 @@ func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
 			case <-t.Context().Done():
 			}
 		}
-		file := newRandomFile(random, before)
+		file := newRandomFile(random, before, oneWay)
 		r.write(file.text)
 		switch {
 		case before.kafka != file.kafka:
@@ -95,7 +95,11 @@ func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
 	}
 	close(done)
 	publishing.Wait()
-	r.write(lines + thirdLine)
+	last := before.protocol
+	if !oneWay {
+		last = "classic"
+	}
+	r.write(strings.Replace(lines+thirdLine, "group: brine,", "group: brine, group_protocol: "+last+",", 1))
 	if _, err := r.Reload(t.Context(), service.Reloading{By: "the test"}); err != nil {
 		t.Fatal(err)
 	}
@@ -198,20 +202,26 @@ func (l *lateness) report(t *testing.T) {
 // randomFile is a configuration that writes what lines writes.
 type randomFile struct {
 	text, kafka string
+	protocol    string // of the groups
 	table       string // settings of the table steady
 }
 
 // newRandomFile returns lines with random values of what a reload may change without changing what is written. One of ten has other
 // settings under kafka than before, which concern all pipelines. The others leave the pipeline steady alone; one of four of them changes
-// its table, whose regions HBase then opens again.
-func newRandomFile(random *rand.Rand, before randomFile) randomFile {
-	kafka, table := before.kafka, before.table
+// its table, whose regions HBase then opens again. With oneWay, no group goes back to the classic protocol: the embedded brokers do not take
+// the commits of its members in a group that has had others.
+func newRandomFile(random *rand.Rand, before randomFile, oneWay bool) randomFile {
+	kafka, protocol, table := before.kafka, before.protocol, before.table
 	if random.IntN(4) == 0 {
 		table = randomTable(random)
 	}
 	if random.IntN(10) == 0 {
-		kafka = some(random, ", ",
-			fmt.Sprintf("group_protocol: %s", pick(random, "classic", "consumer", "auto")),
+		protocols := []string{"classic", "consumer", "auto"}
+		if oneWay && protocol != "classic" {
+			protocols = protocols[1:]
+		}
+		protocol = pick(random, protocols...)
+		kafka = "group_protocol: " + protocol + ", " + some(random, ", ",
 			fmt.Sprintf("max_fetch_bytes: %dKiB", 64+random.IntN(1000)),
 			fmt.Sprintf("topic_refresh: %ds", 1+random.IntN(60)),
 			fmt.Sprintf("out_of_range: %s", pick(random, "stop", "earliest")),
@@ -229,7 +239,7 @@ func newRandomFile(random *rand.Rand, before randomFile) randomFile {
 		"moving: { row: entity,", "moving: { row: entity, "+randomTable(random),
 		"topic: moving\n", "topic: moving\n"+randomSettings(random, "moving"),
 	).Replace(of)
-	return randomFile{text, kafka, table}
+	return randomFile{text, kafka, protocol, table}
 }
 
 // randomTable returns settings of a table.

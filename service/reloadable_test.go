@@ -280,7 +280,7 @@ func (r *reloadable) marked(result *reload.Result) {
 	if err != nil || len(marks) != len(result.Onward) {
 		r.t.Fatalf("%d marks of %d: %v", len(marks), len(result.Onward), err)
 	}
-	if len(kept) != 2 || kept[marks[0].Was].Pipeline != "moving" { // of rows and of documents
+	if kept[marks[0].Was].Pipeline != "moving" || kept[marks[0].Is].Pipeline != "moving" {
 		r.t.Errorf("kept %+v, of %+v", kept, marks[0])
 	}
 	for i, at := range result.Onward { // in the same order, because group names end with the half's name

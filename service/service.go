@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/singleflight"
 
 	"brine/account"
 	"brine/account/oidc"
@@ -90,6 +91,9 @@ type Service struct {
 	former  []*Half                 // halves of earlier configurations, whose writers a replay or a repair uses
 	control *control.Topic          // nil unless opened ToRun or requested
 	marks   marks                   // kept in control; nil unless opened ToRun
+
+	storedReads singleflight.Group // of marks, by partitions that wait for what is stored
+	storing     sync.Mutex         // held while configurations are being stored
 
 	asked   atomic.Pointer[map[string]control.Entry] // by consumer group; nil until first read
 	kept    kept
@@ -237,47 +241,15 @@ func (s *Service) Run(ctx context.Context) error {
 		return err
 	})
 	g.Go(func() error { return s.admin.Run(adminCtx) })
-	g.Go(func() error {
-		s.followControl(adminCtx)
-		return nil
-	})
-	g.Go(func() error { // beside followControl: nothing runs until that has read the topic
-		if message, fix, err := schema.ControlForgets(adminCtx, s.Config(), s.topics); err == nil && message != "" {
-			s.log.Error("the control topic forgets", "problem", message, "fix", fix)
-		}
-		return nil
-	})
-	g.Go(func() error {
-		s.reportMembers(adminCtx)
-		return nil
-	})
-	g.Go(func() error {
-		s.watchSkew(adminCtx)
-		return nil
-	})
-	g.Go(func() error {
-		if s.maps != nil {
-			s.maps.Run(adminCtx)
-		}
-		return nil
-	})
-	g.Go(func() error {
-		s.followRetention(adminCtx)
-		return nil
-	})
-	g.Go(func() error {
-		s.watchUndeclared(adminCtx)
-		return nil
-	})
-	g.Go(func() error {
-		s.giveWay(adminCtx)
-		return nil
-	})
-	g.Go(func() error {
-		cfg := s.Config()
-		Heap{Memory: int64(cfg.Memory), Process: int64(cfg.ProcessMemory), Servers: len(s.servers) > 0}.Hold(adminCtx)
-		return nil
-	})
+	for _, run := range []func(context.Context){
+		s.followControl, s.storeAtStart, s.checkControl, s.reportMembers, s.watchSkew, s.keepMaps, s.followRetention, s.watchUndeclared,
+		s.giveWay, s.holdHeap,
+	} {
+		g.Go(func() error {
+			run(adminCtx)
+			return nil
+		})
+	}
 	return end(g.Wait())
 }
 

@@ -72,6 +72,13 @@ func (s *Service) openTables(ctx context.Context) (err error) {
 	return s.knowTables(ctx)
 }
 
+// keepMaps keeps the history of the maps, if it is kept, until ctx is done.
+func (s *Service) keepMaps(ctx context.Context) {
+	if s.maps != nil {
+		s.maps.Run(ctx)
+	}
+}
+
 // knowTables checks that the tables exist, and creates their skew counters.
 func (s *Service) knowTables(ctx context.Context) error {
 	cfg := s.Config()

@@ -17,6 +17,7 @@ const tieWarningEvery = time.Minute
 // tieWarnings logs changes that tie, once a minute per table, with the number of cells and an example.
 type tieWarnings struct {
 	pipeline string
+	fix      string
 	log      *slog.Logger
 	masks    *mask.Rules
 
@@ -26,8 +27,9 @@ type tieWarnings struct {
 	before int64 // of the half that this one replaced
 }
 
-func newTieWarnings(pipeline string, masks *mask.Rules, log *slog.Logger) *tieWarnings {
-	return &tieWarnings{pipeline: pipeline, masks: masks, log: log, tables: map[string]*tieCount{}}
+// newTieWarnings returns the warnings about a pipeline's rows. fix is what to do about ties.
+func newTieWarnings(pipeline, fix string, masks *mask.Rules, log *slog.Logger) *tieWarnings {
+	return &tieWarnings{pipeline: pipeline, fix: fix, masks: masks, log: log, tables: map[string]*tieCount{}}
 }
 
 type tieCount struct {
@@ -58,13 +60,13 @@ func (w *tieWarnings) seen(t sink.TieInfo) {
 	if time.Since(of.warned) < tieWarningEvery {
 		return
 	}
-	what := "changes tie in their version, so the order of application decides which wins; version: seq(at, n) breaks ties"
+	what := "changes tie in their version, so the order of application decides which wins"
 	column := rowkey.Binary(t.Family) + ":" + rowkey.Binary(t.Qualifier)
 	if t.Family == nil {
-		what, column = "a delete and another change have the same version, and the delete wins; version: seq(at, n) breaks ties", ""
+		what, column = "a delete and another change have the same version, and the delete wins", ""
 	}
-	w.log.Warn(what, "pipeline", w.pipeline, "table", t.Table, "cells", of.since,
-		"row", mask.If(w.masks.MasksKey(t.Table), fmt.Sprint(rowkey.Binary(t.Row))),
+	w.log.Warn(what+"; "+w.fix, "pipeline", w.pipeline, "table", t.Table, "cells", of.since,
+		"row", mask.If(w.masks.MasksKey(t.Table), rowkey.Binary(t.Row)),
 		"column", column, "version", t.Version,
 		"topic", t.Record.Topic, "records", tiedRecords(t.Partition, t.Offset, t.Record))
 	of.warned, of.since = time.Now(), 0

@@ -45,15 +45,20 @@ func TestUntilEndWaitsForPartitionsOfOthers(t *testing.T) {
 // nothingWrites is a writer that is never used.
 type nothingWrites struct{ event.Writer }
 
-// TestUntilEndWaitsForHalvesThatHaveNotJoined checks that a half that replaces another in a reload is not at the end before it is a member
-// of its group, because it reads nothing until then.
-func TestUntilEndWaitsForHalvesThatHaveNotJoined(t *testing.T) {
+func unusedLoop(t *testing.T) *ingest.Loop {
+	t.Helper()
 	loop, err := ingest.New(ingest.Options{Kafka: ingest.Kafka{Brokers: []string{"x:1"}}, Topic: "scans", Group: "g", Writer: nothingWrites{},
 		Schema: event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, Version: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Half{name: "scans.rows", loop: loop}
+	return loop
+}
+
+// TestUntilEndWaitsForHalvesThatHaveNotJoined checks that a half that replaces another in a reload is not at the end before it is a member
+// of its group, because it reads nothing until then.
+func TestUntilEndWaitsForHalvesThatHaveNotJoined(t *testing.T) {
+	h := &Half{name: "scans.rows", loop: unusedLoop(t)}
 	if !h.unsettled(t.Context(), nil, map[string][]int64{"scans": {5}}) {
 		t.Error("a half that has not joined its group counts as settled")
 	}

@@ -98,8 +98,8 @@ func (writesNothing) Hurry()                                            {}
 func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
 	p := h.pipeline
 	opts := p.Sink()
-	h.ties = newTieWarnings(p.Name, h.cfg.Mask(), s.log)
-	opts.Hooks = h.ties.watch(s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...)))
+	h.ties = newTieWarnings(p.Name, h.opts.Schema.TieFix(), h.cfg.Mask(), s.log)
+	opts.Hooks = h.ties.watch(s.warnOnce(p.Name, h.cfg.Mask(), s.sinks.Hooks(p.Name, opts.Rows...)))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
 	opts.Hooks.Durable = func(i sink.DurableInfo) { s.written.Wrote(i.Table, i.Rows) }
 	opts.Hooks.Submit = s.countSubmitted(h.cfg, p)
@@ -152,7 +152,7 @@ func (s *Service) WatchIndex(pipeline string, hooks indexer.Hooks) indexer.Hooks
 }
 
 // warnOnce wraps the counting hooks to log the first event of each kind that cannot be found again.
-func (s *Service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
+func (s *Service) warnOnce(pipeline string, masks *mask.Rules, hooks sink.Hooks) sink.Hooks {
 	expired, collision := hooks.Expired, hooks.Collision
 	var saidExpired, saidCollision sync.Map
 	hooks.Expired = func(i sink.ExpiredInfo) {
@@ -169,7 +169,7 @@ func (s *Service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 		if _, said := saidCollision.LoadOrStore(i.Table, true); !said {
 			s.log.Warn("two different events have the same row key, and one hides the other; further ones are counted in "+
 				"brine_sink_key_collisions_total",
-				"pipeline", pipeline, "table", i.Table, "row", rowkey.Binary(i.Row))
+				"pipeline", pipeline, "table", i.Table, "row", mask.If(masks.MasksKey(i.Table), rowkey.Binary(i.Row)))
 		}
 	}
 	return hooks

@@ -53,6 +53,7 @@ func (d *draft) check(ev *event.Event) *event.Error {
 // makeCells makes the cells that all rows of the event in one table have.
 func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
 	p.cells.from = len(d.cells)
+	deletes := p.deletes(ev)
 	for n := range p.columns {
 		c := &p.columns[n]
 		if c.members != nil {
@@ -64,6 +65,9 @@ func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
 		value, ok := d.cell(c, ev)
 		if !ok && n == p.mark && (p.moves || p.hides) {
 			value, ok = isNot, true
+		}
+		if !ok && c.null != nil && !deletes && (c.pack != nil || !ev.Values[c.field].Unsent()) {
+			value, ok = c.null, true
 		}
 		if ok || p.nulls == NullsDelete {
 			d.cells = append(d.cells, cell{family: c.family, qualifier: c.qualifier, id: c.id, value: value, pack: c.pack != nil,

@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"slices"
+	"time"
 
 	"brine/event"
 	"brine/hbase"
@@ -40,14 +41,19 @@ func (f *flight) settle() {
 	now := f.sink.opts.Now()
 	for i := range f.parts {
 		if p := &f.parts[i]; p.done {
-			f.sink.reportDurable(p)
-			f.failures = append(f.failures, f.sink.judge(p, now)...)
-			f.sink.reportSpread(p)
+			f.settlePart(p, now)
 		}
 	}
 	f.failures = event.Worst(f.failures)
 	f.giveBack()
 	f.parts = nil
+}
+
+// settlePart judges a part whose rows are all done, and reports them.
+func (f *flight) settlePart(p *part, now time.Time) {
+	f.sink.reportDurable(p)
+	f.failures = append(f.failures, f.sink.judge(p, now)...)
+	f.sink.reportSpread(p)
 }
 
 // reportDurable reports the rows of a part, including failed ones, because they may have been applied.

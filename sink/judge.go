@@ -109,9 +109,14 @@ func (p *part) wroteLately(set uint64, now time.Time) bool {
 	return true
 }
 
-// describe returns the failure with the table, row, server, attempt and class that it concerns.
+// describe returns the failure with the table, row, server, attempt and class that it concerns. It does not show a row that is made of a
+// masked field.
 func (p *part) describe(e hbase.MutationError) error {
-	where := fmt.Sprintf("table %s, row %s", p.table.Name, rowkey.Binary(p.batch.Row(e.Index)))
+	row, cause := rowkey.Binary(p.batch.Row(e.Index)), e.Err
+	if p.masked {
+		row, cause = event.Hidden, event.Without(cause, row)
+	}
+	where := fmt.Sprintf("table %s, row %s", p.table.Name, row)
 	if e.Server != "" {
 		where += ", server " + e.Server
 	}
@@ -121,5 +126,5 @@ func (p *part) describe(e hbase.MutationError) error {
 	if e.Class != "" {
 		where += ", " + e.Class
 	}
-	return fmt.Errorf("%s: %w", where, e.Err)
+	return fmt.Errorf("%s: %w", where, cause)
 }

@@ -24,12 +24,13 @@ func (t *target) addKeys(rows Rows, schema event.Schema) error {
 			return err
 		}
 		t.keys = append(t.keys, keying)
+		t.masked = t.masked || schema.Masks(keying.sources(rows)...)
 		switch {
 		case !t.entity || len(keys) == 1:
 		case !k.Key.HoldsAs(keys.Newest()):
 			return fmt.Errorf("the key %s holds fields other than %s, or less exactly, so an entity would have two rows that are not known to "+
 				"be one", k.Key, keys.Newest())
-		case t.nulls != NullsMerge:
+		case t.nulls.Deletes():
 			return fmt.Errorf("nulls %s under one of several keys would not delete what is under another; use %s", t.nulls, NullsMerge)
 		case rows.Deletes.Hard:
 			return fmt.Errorf("a hard delete under one of several keys would not delete what is under another; mark rows instead")
@@ -77,6 +78,23 @@ func newKeying(key *rowkey.Key, rows Rows, schema event.Schema) (keying, error) 
 	}
 	_, err := eventkey.New(k.key, k.schema)
 	return k, err
+}
+
+// sources returns the fields of the events that the key is made of.
+func (k *keying) sources(rows Rows) (out []string) {
+	for _, name := range k.key.Fields() {
+		switch from, as := rows.As[name]; {
+		case rows.Each != nil && rows.Each.Name == name:
+			for _, text := range rows.Each.Tokens.Fields {
+				out = append(out, text.Field)
+			}
+		case as:
+			out = append(out, from)
+		default:
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func (k *keying) checkEach(e *Each) error {

@@ -48,9 +48,7 @@ func (f *flight) keep(rest []part) (o event.Outcome) {
 			unjudged = unjudged[1:]
 		default:
 			_ = p.wait(context.Background()) // it is done
-			f.sink.reportDurable(p)
-			f.failures = append(f.failures, f.sink.judge(p, now)...)
-			f.sink.reportSpread(p)
+			f.settlePart(p, now)
 		}
 	}
 	f.giveBack()

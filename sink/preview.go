@@ -38,6 +38,11 @@ func NewPreview(opts Options) (*Preview, error) {
 	return p, nil
 }
 
+// Show is Options.Show.
+func (p *Preview) Show(table, column string, cell []byte) Shown {
+	return p.draft.sink.opts.Show(table, column, cell)
+}
+
 // Rows calls row for each row that the event would become and each that it would mark as deleted, or returns the *event.Error for which it
 // would be rejected. key is valid until row returns. cells, which makes the cells on demand, is valid until the next event.
 func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells func() []Cell)) error {

@@ -231,7 +231,7 @@ func TestShapesThatCannotBe(t *testing.T) {
 		"does not hold word, so all tokens of an event": func(r *sink.Rows) {
 			r.Each = &sink.Each{Name: "word", Tokens: event.Tokens{Tokenizer: event.Words, Limit: 1, Fields: []event.TextField{{Field: "text"}}}}
 		},
-		"it is unknown which columns a null would delete":       func(r *sink.Rows) { r.Nulls = sink.NullsDelete },
+		"it is unknown which columns a null would be in":        func(r *sink.Rows) { r.Nulls = sink.NullsDelete },
 		"would also expire the delete markers of nulls replace": func(r *sink.Rows) { r.Nulls, r.TTL.For = sink.NullsReplace, time.Hour },
 		"both a duration and field until":                       func(r *sink.Rows) { r.TTL = sink.TTL{For: 1, Until: "until"} },
 		"field text, which says until when":                     func(r *sink.Rows) { r.TTL.Until = "text" },

@@ -109,17 +109,25 @@ type TTL struct {
 	Until string        // a time field that holds the end; an event in which it is null has no TTL of its own
 }
 
-// NullPolicy is what a null or absent field does to its column. All policies but NullsMerge write delete markers, in one atomic mutation
-// with the event's cells.
+// NullPolicy is what a null or absent field does to its column, unless it is event.Unsent: then it does nothing.
 type NullPolicy string
 
 // The null policies.
 const (
-	NullsMerge   NullPolicy = "merge"   // nothing: an older value stays
+	NullsMerge NullPolicy = "merge" // nothing: an older value stays
+	// NullsStore writes event.NullCell at the event's version, so that a null is ordered as any value is and is never purged before older
+	// values. An event that deletes the row writes none: of a deleted row nothing more may be known than its key.
+	NullsStore NullPolicy = "store"
+
+	// These two write delete markers, in one atomic mutation with the event's cells.
+
 	NullsReplace NullPolicy = "replace" // all older cells in the families of the columns are deleted, whatever their column
 	// NullsDelete deletes the column's older values, and those of this version, unless the event marks the row as deleted.
 	NullsDelete NullPolicy = "delete"
 )
+
+// Deletes reports whether the policy writes delete markers.
+func (n NullPolicy) Deletes() bool { return n == NullsReplace || n == NullsDelete }
 
 // Client is the part of an HBase client that the sink needs. HBase returns one for brine's client.
 type Client interface {

@@ -241,7 +241,7 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		{"sink: Options.Rows is empty; name a table", func(o *sink.Options) { o.Rows = nil }},
 		{"sink: Options.Schema: version is field 9 of 5", func(o *sink.Options) { o.Schema.Version = 9 }},
 		{`table last: row is "rows"; write "event" or "entity"`, func(o *sink.Options) { o.Rows[0].Table.Row = "rows" }},
-		{`table last: nulls is "keep"; write "merge", "replace" or "delete"`, func(o *sink.Options) { o.Rows[0].Nulls = "keep" }},
+		{`table last: nulls is "keep"; write "merge", "store", "replace" or "delete"`, func(o *sink.Options) { o.Rows[0].Nulls = "keep" }},
 		{"table last: it has no key", func(o *sink.Options) { o.Rows[0].Table.Keys = nil }},
 		{"table last: no column is set; add one to set", func(o *sink.Options) { o.Rows[0].Columns = nil }},
 		{`table last: column a:s: field "place" is not declared; add it to fields`, func(o *sink.Options) { o.Rows[0].Columns[0].Field = "place" }},

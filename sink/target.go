@@ -31,6 +31,7 @@ type target struct {
 type shared struct {
 	seen   *memory   // of writes by all entries
 	places []*family // the families of all entries; a set of families has one bit for each, in this order
+	masked bool      // the key of an entry is made of a masked field, so that failures must not name rows
 }
 
 // family is a column family that the entry writes to.
@@ -48,6 +49,7 @@ type column struct {
 	field     int           // in the schema; -1 for a pack, and for members of the record itself
 	pack      *event.Packer // of the fields that share the cell; nil for one field
 	members   *memberColumns
+	null      []byte // NullsStore: the cell of a null; nil: it is never null
 }
 
 const (
@@ -77,8 +79,8 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 		return nil, fmt.Errorf("it has no name")
 	case rows.Table.Row != RowEvent && rows.Table.Row != RowEntity:
 		return nil, fmt.Errorf("row is %q; write %q or %q", rows.Table.Row, RowEvent, RowEntity)
-	case t.nulls != NullsMerge && t.nulls != NullsReplace && t.nulls != NullsDelete:
-		return nil, fmt.Errorf("nulls is %q; write %q, %q or %q", t.nulls, NullsMerge, NullsReplace, NullsDelete)
+	case t.nulls != NullsMerge && t.nulls != NullsStore && !t.nulls.Deletes():
+		return nil, fmt.Errorf("nulls is %q; write %q, %q, %q or %q", t.nulls, NullsMerge, NullsStore, NullsReplace, NullsDelete)
 	case len(rows.Columns) == 0 && rows.Empty == "":
 		return nil, fmt.Errorf("no column is set; add one to set")
 	case len(rows.Columns) > 0 && rows.Empty != "":
@@ -127,17 +129,39 @@ func (t *target) addColumns(columns []Column, schema event.Schema) error {
 			return fmt.Errorf("column %s: a family has 1 to %d bytes; write family:qualifier", name, maxFamilyBytes)
 		case c.Qualifier == "" && c.Members == nil:
 			return fmt.Errorf("column %s has no qualifier, which is reserved for rows without cells; write family:qualifier", name)
-		case c.Members != nil && t.nulls == NullsDelete:
-			return fmt.Errorf("column %s: it is unknown which columns a null would delete; use nulls %s or %s", name, NullsMerge, NullsReplace)
+		case c.Members != nil && (t.nulls == NullsDelete || t.nulls == NullsStore):
+			return fmt.Errorf("column %s: it is unknown which columns a null would be in; use nulls %s or %s", name, NullsMerge, NullsReplace)
 		case written[name]:
 			return fmt.Errorf("column %s is set twice; remove one", name)
 		}
 		written[name] = true
+		if t.nulls == NullsStore && t.entity { // the rows of events are written once
+			if column.null, err = nullOf(&column, schema); err != nil {
+				return fmt.Errorf("column %s: %w", name, err)
+			}
+		}
 		column.family = t.family(c.Family)
 		column.id = t.seen.column(c.Family, column.qualifier)
 		t.columns = append(t.columns, column)
 	}
 	return nil
+}
+
+// nullOf returns the cell that says that the field of a column, or all fields of its pack, are null. It is nil for a field that never is.
+func nullOf(c *column, schema event.Schema) ([]byte, error) {
+	if c.pack != nil {
+		return []byte{}, nil
+	}
+	f := &schema.Fields[c.field]
+	cell, ok := event.NullCell(f.Type)
+	switch {
+	case ok:
+		return cell, nil
+	case !f.Default.Null() || !f.Const.Null():
+		return nil, nil
+	}
+	return nil, fmt.Errorf("field %s is declared %s, whose empty value would look like a null; pack it, or use nulls %s", f.Name, f.Type,
+		NullsMerge)
 }
 
 // newColumn resolves the source of a column.

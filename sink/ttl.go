@@ -22,7 +22,7 @@ func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
 		return t, fmt.Errorf("%s are not timestamps, so a ttl would mean something else; remove it", schema.Untimed())
 	case rows.Deletes.Hard:
 		return t, fmt.Errorf("a ttl would also expire the delete markers, and deleted rows would reappear; remove one of the two")
-	case nulls != NullsMerge:
+	case nulls.Deletes():
 		return t, fmt.Errorf("a ttl would also expire the delete markers of nulls %s, and older cells would reappear; remove one of the two",
 			nulls)
 	case rows.TTL.Until != "" && rows.TTL.For != 0:

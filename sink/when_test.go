@@ -57,6 +57,9 @@ func TestRowsWithACondition(t *testing.T) {
 	if err := b.Condition("rows[0].when", "rows[0].when", `n > 3`); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := b.Let("tenth", 0, "let.tenth", `n == null ? 0 : 10 / (n - 5)`); err != nil {
+		t.Fatal(err)
+	}
 	images := event.Images{Before: []string{"before"}, After: []string{"after"}, Deleted: "gone"}
 	for _, c := range []struct {
 		name      string
@@ -78,6 +81,12 @@ func TestRowsWithACondition(t *testing.T) {
 		{"moved, and held neither before", true, sink.Skip, false, `{"before":{"id":"b"},"after":{"id":"a","n":3}}`, ""},
 		{"stayed, and does not hold", true, sink.Skip, false, `{"before":{"n":4},"after":{"id":"a","n":3}}`, ""},
 		{"stayed, and is hidden", true, sink.Delete, false, `{"before":{"n":4},"after":{"id":"a","n":3}}`, "a f:gone=1@1000"},
+		{"moved, and had no answer before", true, sink.Skip, false, `{"before":{"id":"b","n":null},"after":{"id":"a","n":4}}`,
+			"a f:n=00000004@1000 f:gone=0@1000; b f:gone=1@1000"},
+		{"moved, does not hold, and had no answer before", true, sink.Skip, false, `{"before":{"id":"b","n":null},"after":{"id":"a","n":3}}`, "b f:gone=1@1000"},
+		{"moved, and a let had no result before", true, sink.Skip, false, `{"before":{"id":"b","n":5},"after":{"id":"a","n":4}}`,
+			"a f:n=00000004@1000 f:gone=0@1000; b f:gone=1@1000"},
+		{"stayed, and a let had no result before", true, sink.Skip, false, `{"before":{"n":5},"after":{"id":"a","n":4}}`, "a f:n=00000004@1000 f:gone=0@1000"},
 		{"no answer", false, sink.Skip, false, `{"after":{"id":"a"}}`,
 			"bad_expression: rows[0].when: no such overload: _>_; n is null or absent: check n == null first"},
 	} {

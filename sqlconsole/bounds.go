@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"brine/event"
 	"brine/rowkey"
@@ -138,6 +139,55 @@ func (i *interval) settle() {
 	slices.SortFunc(i.values, compare)
 	i.values = slices.CompactFunc(i.values, func(a, b event.Value) bool { return compare(a, b) == 0 })
 	i.none = i.none || len(i.values) == 0
+}
+
+// vast reports whether the interval leaves out none of the values that tables have: its bounds are missing, or at the ends of the type. For
+// times, these ends are 1970 and now.
+func (i *interval) vast(now time.Time) bool {
+	switch {
+	case i.none:
+		return false
+	case i.listed:
+		return len(i.values) == 2 && i.values[0].Type == event.Bool
+	}
+	return (i.from.Null() || least(i.from)) && (i.to.Null() || most(i.to, now))
+}
+
+// least reports whether hardly any value of the type is less than v.
+func least(v event.Value) bool {
+	switch v.Type {
+	case event.Text, event.Nested, event.Bytes:
+		return bytes.Count(v.Text(), []byte{0}) == len(v.Text())
+	case event.Float:
+		return v.Float() < -1e308
+	case event.Int:
+		return v.Int() <= math.MinInt64+1
+	case event.Decimal, event.Bool:
+		return false
+	}
+	return v.Int() <= 1 // ms, µs, ns or days since 1970
+}
+
+// most reports whether hardly any value of the type is v or more.
+func most(v event.Value, now time.Time) bool {
+	switch v.Type {
+	case event.Text, event.Nested, event.Bytes:
+		text := bytes.TrimRight(v.Text(), "\x00") // of the text right after another
+		return len(text) > 0 && bytes.Count(text, []byte{0xff}) == len(text)
+	case event.Float:
+		return v.Float() > 1e308
+	case event.Int:
+		return v.Int() == math.MaxInt64
+	case event.Decimal, event.Bool:
+		return false
+	case event.TimeUS:
+		return v.Int() > now.UnixMicro()
+	case event.TimeNS:
+		return v.Int() > now.UnixNano()
+	case event.Date:
+		return v.Int() > now.Unix()/86400
+	}
+	return v.Int() > now.UnixMilli()
 }
 
 // bounds returns the interval as a key takes it, one bound per value.

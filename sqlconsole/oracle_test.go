@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -93,13 +94,17 @@ func emptyTable(t *testing.T, connect string, family hbase.Family, splits [][]by
 }
 
 // write writes records as the pipeline does.
-func (x *table) write(t *testing.T, records []string) {
+func (x *table) write(t *testing.T, records []string) { x.writeWith(t, sink.NullsMerge, records) }
+
+func (x *table) writeWith(t *testing.T, nulls sink.NullPolicy, records []string) {
 	t.Helper()
 	mutator, err := x.store.Client.(*hbase.Client).Mutator(hbase.MutatorOptions{Autoflush: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := sink.New(sink.HBase(mutator), x.pipeline.Sink())
+	opts := x.pipeline.Sink()
+	opts.Rows[0].Nulls = nulls
+	rows, err := sink.New(sink.HBase(mutator), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +137,8 @@ func newTable(t *testing.T, connect string, random *rand.Rand) *table {
 		}
 	}
 	out.records = records
-	out.write(t, records)
+	out.writeWith(t, sink.NullsMerge, records[:len(records)/2])
+	out.writeWith(t, sink.NullsStore, records[len(records)/2:]) // a null reads alike, whether a cell says it or there is none
 	return out
 }
 
@@ -493,6 +499,55 @@ func TestBoundsAreSaid(t *testing.T) {
 		a, err := sqlconsole.Run(t.Context(), x.store, p, l)
 		if err != nil || !strings.Contains(a.Reached, want) || len(a.Rows) == 0 {
 			t.Errorf("%+v: %v, %+v", l, err, a)
+		}
+	}
+}
+
+// TestDroppedRowsAreRead checks that rows that HBase's filter drops count as read, with their bytes, in one range and in several that are
+// merged: a statement that finds nothing ends at the limit, and an answer says what the servers have read.
+func TestDroppedRowsAreRead(t *testing.T) {
+	ends := []string{"ALLOW FULL SCAN", "LIMIT 1 ALLOW FULL SCAN"}
+	t.Run("embedded", func(t *testing.T) {
+		server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Heartbeat: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { server.Close() })
+		dropped(t, "rpc://"+server.Addr(), append(ends, "AND user IN ('u0', 'u1', 'u2', 'u3', 'u4')"))
+	})
+	t.Run("real", func(t *testing.T) { dropped(t, testenv.HBase(t), ends) }) // it reports by time: these rows are read at once, region by region
+}
+
+func dropped(t *testing.T, connect string, ends []string) {
+	t.Helper()
+	x := newTable(t, connect, rand.New(rand.NewPCG(9, 9)))
+	if err := x.store.Client.(*hbase.Client).FlushTable(t.Context(), x.name); err != nil { // HBase counts the bytes of files
+		t.Fatal(err)
+	}
+	all := len(x.records) // those that are marked deleted are read, too
+	const rows, size = 40, 3_000
+	for _, end := range ends {
+		statement := "SELECT user FROM " + x.name + " WHERE s = 'nobody wrote this' " + end
+		for limits, reached := range map[sqlconsole.Limits]string{
+			{Read: rows}: `^[0-9]+ rows were read$`, {Bytes: size}: `^[0-9.]+ KiB of rows were read$`, {Read: 100_000, Bytes: 1 << 30}: `^$`,
+		} {
+			s, err := sqlconsole.Parse(statement)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := x.catalog.Plan(s, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := sqlconsole.Run(t.Context(), x.store, p, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := a.Stats.Read >= all
+			if !regexp.MustCompile(reached).MatchString(a.Reached) || whole != (a.Reached == "") || len(a.Rows) > 0 ||
+				limits.Read == rows && (a.Reached != fmt.Sprintf("%d rows were read", a.Stats.Read) || a.Stats.Read <= rows) {
+				t.Errorf("%s, %+v of %d rows: %q, %+v", statement, limits, all, a.Reached, a.Stats)
+			}
 		}
 	}
 }

@@ -1,7 +1,10 @@
 package sqlconsole
 
 import (
+	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"brine/event"
@@ -9,9 +12,42 @@ import (
 )
 
 // Kept is how much HBase keeps of earlier cells in a family.
-type Kept struct {
-	Versions int           // per cell
-	TTL      time.Duration // older cells are dropped; 0: none are
+type Kept = query.Kept
+
+// Keeper is a Store that knows how much HBase keeps of the tables; query.Selector is one. For others, the Catalog is believed.
+type Keeper interface {
+	// Kept returns what a table keeps by family, or nil if that cannot be known.
+	Kept(ctx context.Context, table string) (map[string]Kept, error)
+}
+
+// kept returns as of when to read, with what the table in HBase keeps. It refuses a table that keeps less than the catalog says: what was
+// there may be gone without a trace.
+func (p *Plan) kept(ctx context.Context, s Store) (*query.AsOf, error) {
+	keeper, ok := s.(Keeper)
+	if p.Selection.AsOf == nil || !ok {
+		return p.Selection.AsOf, nil
+	}
+	has, err := keeper.Kept(ctx, p.Table.Name)
+	if err != nil || has == nil {
+		return p.Selection.AsOf, err
+	}
+	at := p.Statement.AsOf.Pos
+	out := &query.AsOf{At: p.Selection.AsOf.At, Kept: map[string]int{}}
+	for _, family := range slices.Sorted(maps.Keys(has)) {
+		k := has[family]
+		declared, named := p.Selection.AsOf.Kept[family]
+		switch {
+		case !named && !p.Selection.Whole:
+			continue
+		case k.TTL > 0:
+			return nil, wrong(at, "remove AS OF", "what family %s held at that time may be gone: its ttl in HBase is %v", family, k.TTL)
+		case k.Versions < declared:
+			return nil, wrong(at, "remove AS OF, or change the table or its declaration (brine tables check shows the difference)",
+				"family %s is declared with %d versions of each cell, but HBase keeps %d: earlier values may be gone", family, declared, k.Versions)
+		}
+		out.Kept[family] = k.Versions
+	}
+	return out, nil
 }
 
 // past makes the plan read rows as they were, if the statement asks for it. It refuses what the table does not keep: the answer would

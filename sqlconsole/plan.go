@@ -87,7 +87,7 @@ func (p *Plan) reads(c *Catalog, tests []*test, now time.Time) error {
 		p.project()
 		return p.past(now)
 	}
-	a := p.access(tests)
+	a := p.access(tests, now)
 	if p.Statement.Versions == 0 && p.Statement.AsOf == nil {
 		p.push() // HBase tests the newest cells
 	}
@@ -98,7 +98,7 @@ func (p *Plan) reads(c *Catalog, tests []*test, now time.Time) error {
 	if err := p.sorted(c, &a); err != nil {
 		return err
 	}
-	return p.allowed(c, &a)
+	return p.allowed(c)
 }
 
 // tested resolves the conditions.
@@ -248,7 +248,7 @@ func (i *Item) fits(c *column) error {
 }
 
 // access finds the ranges of the key, and leaves the conditions that they do not cover to others.
-func (p *Plan) access(tests []*test) access {
+func (p *Plan) access(tests []*test, now time.Time) access {
 	limits := map[string]*interval{}
 	rows := interval{}
 	for _, t := range tests {
@@ -267,6 +267,10 @@ func (p *Plan) access(tests []*test) access {
 	}
 	p.none = p.none || rows.none
 	a := choose(p.Table, limits)
+	p.Full = rows.vast(now)
+	for name := range a.fields {
+		p.Full = p.Full && limits[name].vast(now)
+	}
 	p.Selection = query.Selection{Table: p.Table.Table, Any: a.any, Within: rows.rows()}
 	for _, t := range tests {
 		_, isBound := a.fields[t.ref.Text]
@@ -287,11 +291,11 @@ func (p *Plan) held(t *test) bool {
 }
 
 // allowed refuses to read a whole table unless the statement allows it.
-func (p *Plan) allowed(c *Catalog, a *access) error {
+func (p *Plan) allowed(c *Catalog) error {
 	s := p.Statement
-	p.Full = len(a.fields) == 0 && len(p.Selection.Within.Start) == 0 && p.Selection.Within.Stop == nil && !p.none
-	free := len(s.Where) == 0 && s.Limit >= 0 && s.Limit <= freeRows && !p.grouped()
-	if !p.Full || s.FullScan || free {
+	p.Full = p.Full && !p.none
+	plain := len(p.tests) == 0 && len(p.pushed) == 0 && !p.grouped() // each row that is read is shown
+	if free := plain && s.Limit >= 0 && s.Limit <= freeRows; !p.Full || s.FullScan || free {
 		return nil
 	}
 	fix := "write ALLOW FULL SCAN at the end"
@@ -301,10 +305,10 @@ func (p *Plan) allowed(c *Catalog, a *access) error {
 	if fields := p.Table.Keys.Newest().Fields(); len(fields) > 0 {
 		fix = "bind " + fields[0] + ", " + fix
 	}
-	if len(s.Where) == 0 && !p.grouped() {
+	if plain {
 		fix += fmt.Sprintf(", or LIMIT %d", freeRows)
 	}
-	return wrong(s.From.Pos, fix, "this reads the whole of table %s: no condition is on the start of its key, %s", p.Table.Name,
+	return wrong(s.From.Pos, fix, "this reads the whole of table %s: no condition bounds the start of its key, %s", p.Table.Name,
 		p.Table.Keys.Newest())
 }
 

@@ -49,7 +49,7 @@ func (t *test) made() (out []query.Test, whole bool) {
 		return t.madeOfText()
 	case t.op != Eq && t.op != Ge && t.op != Gt && t.op != Between:
 	case t.typ == event.Bool && t.values[0].Bool(): // any byte except 0 is true
-		return []query.Test{t.as(query.NotEqual, event.BoolValue(false))}, true
+		return []query.Test{t.as(query.NotEqual, event.BoolValue(false)), t.notNull()}, true
 	case t.op == Eq && (t.typ == event.Bool || t.typ == event.Bytes || counts(t.typ)):
 		return []query.Test{t.as(query.Equal, t.values[0])}, true
 	case counts(t.typ) && t.values[0].Int() >= 0: // negative ones sort after these and pass too
@@ -68,16 +68,28 @@ func (t *test) as(op query.CompareOp, v event.Value) query.Test {
 	return query.Test{Column: t.cell, Op: op, Value: event.AppendValue(nil, v)}
 }
 
+// notNull returns the test that fails for a null that is stored. A row without the column fails any test. What the cells of an undeclared
+// column hold is not known, so all are values.
+func (t *test) notNull() query.Test {
+	if t.kind == ofCell && t.of == nil {
+		return t.as(query.GreaterOrEqual, event.TextValue(""))
+	}
+	null, _ := event.NullCell(t.typ)
+	return query.Test{Column: t.cell, Op: query.NotEqual, Value: null}
+}
+
 // madeOfText returns the test of texts, which sort like their bytes.
 func (t *test) madeOfText() ([]query.Test, bool) {
 	ops := map[Op]query.CompareOp{Eq: query.Equal, Lt: query.Less, Le: query.LessOrEqual, Gt: query.Greater, Ge: query.GreaterOrEqual}
 	switch op, plain := ops[t.op]; {
+	case t.op == Gt || t.op == Ge:
+		return []query.Test{t.as(op, t.values[0]), t.notNull()}, true
 	case plain:
 		return []query.Test{t.as(op, t.values[0])}, true
 	case t.op == Between:
 		return []query.Test{t.as(query.GreaterOrEqual, t.values[0]), t.as(query.LessOrEqual, t.values[1])}, true
 	case t.op == NotNull:
-		return []query.Test{t.as(query.GreaterOrEqual, event.TextValue(""))}, true
+		return []query.Test{t.notNull()}, true
 	case t.op == Like && len(t.values[0].Text()) > 0:
 		begin := t.as(query.Equal, t.values[0])
 		begin.Prefix = true
@@ -93,7 +105,7 @@ func (t *test) madeOfText() ([]query.Test, bool) {
 func (p *Plan) needs() (out []*column) {
 	out = append(out, p.columns...)
 	out = append(out, p.group)
-	for _, list := range [][]*test{p.tests, p.pushed} {
+	for _, list := range [][]*test{p.tests, p.pushed, p.words} {
 		for _, t := range list {
 			out = append(out, t.column)
 		}

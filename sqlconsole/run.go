@@ -26,8 +26,8 @@ type Store interface {
 
 // Limits bound one statement. An answer that reaches a limit is incomplete, and says so.
 type Limits struct {
-	Read   int           // rows from HBase; 1,000,000
-	Bytes  int64         // of these rows; 256 MiB
+	Read   int           // rows that HBase reads, including those that its filters drop; 1,000,000
+	Bytes  int64         // of these, as far as they are known: see query.Selection.MostBytes; 256 MiB
 	Held   int64         // bytes of what the answer shows; 32 MiB. A single row that has more is an error
 	Groups int           // 1,000
 	Time   time.Duration // 30 s
@@ -85,12 +85,15 @@ type Stats struct {
 func Run(ctx context.Context, s Store, p *Plan, l Limits) (*Answer, error) {
 	l.EnsureDefaults()
 	began := time.Now()
+	asOf, err := p.kept(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	if p.Statement.Explain {
 		return p.explain(ctx, s, l)
 	}
-	r := &run{plan: p, limits: l, answer: &Answer{}, at: map[string]int{}}
-	err := r.read(ctx, s)
-	if err != nil {
+	r := &run{plan: p, limits: l, asOf: asOf, answer: &Answer{}, at: map[string]int{}}
+	if err := r.read(ctx, s); err != nil {
 		return nil, err
 	}
 	r.answer.Stats = Stats{HBase: r.cost.Waited, Total: time.Since(began), Read: max(r.cost.Read, r.seen), Returned: len(r.answer.Rows),
@@ -102,6 +105,7 @@ func Run(ctx context.Context, s Store, p *Plan, l Limits) (*Answer, error) {
 type run struct {
 	plan   *Plan
 	limits Limits
+	asOf   *query.AsOf
 	answer *Answer
 	cost   query.Cost
 	seen   int            // rows from HBase
@@ -121,12 +125,16 @@ func (r *run) read(ctx context.Context, s Store) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.limits.Time, errTime)
 	defer cancel()
 	selection := p.Selection
-	selection.Cost = &r.cost
+	selection.AsOf, selection.Cost, selection.Most, selection.MostBytes = r.asOf, &r.cost, r.limits.Read, r.limits.Bytes
 	var late error
+	most := false
 	for row, err := range s.Select(limited, &selection) {
 		if err != nil && errors.Is(context.Cause(limited), errTime) {
 			r.reached("%v have passed", r.limits.Time)
 			late = err
+			break
+		}
+		if most = errors.Is(err, query.ErrMost); most {
 			break
 		}
 		if err != nil {
@@ -140,6 +148,13 @@ func (r *run) read(ctx context.Context, s Store) error {
 	}
 	if late != nil && r.seen == 0 && r.cost.Calls == 0 { // it was not stopped by a limit: nothing answered at all
 		return late
+	}
+	switch {
+	case !most:
+	case r.cost.Read > r.limits.Read:
+		r.reached("%s rows were read", term.Thousands(int64(r.cost.Read)))
+	default:
+		r.reached("%s of rows were read", term.Size(float64(r.cost.Bytes+r.cost.Dropped)))
 	}
 	return r.finish()
 }
@@ -246,9 +261,11 @@ func (c *column) in(row *query.Selected) (v event.Value) {
 			if c.typ == event.TimeMS {
 				v = event.TimeValue(cell.Time)
 			}
+		case c.kind == ofCell && c.of == nil: // undeclared
+			return event.TextOf(cell.Value)
 		case c.kind == ofCell:
 			parsed, err := event.ParseValue(c.typ, cell.Value)
-			if err != nil { // the column is undeclared, so it may have another type
+			if err != nil { // it was written when the column was declared otherwise
 				return event.Value{}
 			}
 			return parsed

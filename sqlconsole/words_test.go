@@ -126,6 +126,40 @@ func TestRowsAreFoundByWords(t *testing.T) {
 	}
 }
 
+// TestRowsWhoseDocumentsAreBehind checks that a row is shown if it has the words, whatever its document had, and that the words that only an
+// index knows count where it has the same text.
+func TestRowsWhoseDocumentsAreBehind(t *testing.T) {
+	for _, columns := range []string{"id, s", "id"} {
+		for _, c := range []struct {
+			row, document, words string
+			shown                bool
+		}{
+			{"zebra", "zebra", "zebra", true},
+			{"zebra", "okapi", "okapi", false},
+			{"a Zebra, crossing", "zebra okapi", "zebra", true},
+			{"a Zebra, crossing", "zebra okapi", "zebra okapi", false},
+			{"", "zebra", "zebra", false},
+			{"zebras", "zebras", "zebras", true},
+			{"绿茶", "绿茶 红茶", "红茶", false},
+			{"绿茶", "绿茶 红茶", "绿茶", true},
+		} {
+			x, d := found(t)
+			x.write(t, []string{fmt.Sprintf(`{"user":"u1","at":77,"id":"i1","v":5,"n":1,"s":%q}`, c.row)})
+			keys, err := x.catalog.Tables[0].RowsOf(map[string]string{"user": "u1", "at": "77", "id": "i1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.rows = []search.Hit{{Row: keys[0], Version: 4, Fields: map[string]any{"s": c.document, "when": int64(77), "user": "u1", "n": int64(1)}}}
+			for _, and := range []string{"", " AND n = 1", " AND user = 'u1' LIMIT 1"} {
+				rows := x.run(t, fmt.Sprintf("SELECT %s FROM %s WHERE MATCH(s, '%s')%s", columns, x.name, c.words, and)).Rows
+				if shown := len(rows) == 1; shown != c.shown {
+					t.Errorf("%q with the document %q, by %q%s: %v", c.row, c.document, c.words, and, rows)
+				}
+			}
+		}
+	}
+}
+
 // TestWhatTheIndexIsAsked checks that the index is queried by the words, by what else it can test, in its order, and for no more than is
 // wanted.
 func TestWhatTheIndexIsAsked(t *testing.T) {
@@ -245,6 +279,40 @@ func TestRowsAsTheyWere(t *testing.T) {
 	}
 	if got := x.lines(t, "SELECT s FROM T AS OF 2000 WHERE user = 'u1' AND s = 'b'"); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("what a row held then is not what is compared: %q", got)
+	}
+}
+
+// TestATableMayKeepLessThanDeclared checks that AS OF asks HBase what the table keeps: less than declared is refused, more is used.
+func TestATableMayKeepLessThanDeclared(t *testing.T) {
+	for _, c := range []struct {
+		declared int
+		family   map[string]string
+		want     string // an error, or the row
+	}{
+		{3, map[string]string{"VERSIONS": "3"}, "a,-"},
+		{3, map[string]string{"VERSIONS": "3", "TTL": "2147483647"}, "a,-"},
+		{2, map[string]string{"VERSIONS": "3"}, "a,-"}, // with two, its value would be gone
+		{4, map[string]string{"VERSIONS": "3"}, "family e is declared with 4 versions of each cell, but HBase keeps 3"},
+		{2, map[string]string{}, "family e is declared with 2 versions of each cell, but HBase keeps 1"},
+		{3, map[string]string{"VERSIONS": "3", "TTL": "86400"}, "its ttl in HBase is 24h0m0s"},
+	} {
+		x := emptyTable(t, embeddedHBase(t), hbase.Family{Name: "e", Values: c.family}, nil)
+		x.catalog.Tables[0].Kept = map[string]sqlconsole.Kept{"e": {Versions: c.declared}}
+		var records []string
+		for i, s := range []string{"a", "b", "c"} {
+			records = append(records, fmt.Sprintf(`{"user":"u1","at":10,"id":"i1","v":%d,"s":%q}`, 1000+i, s))
+		}
+		x.write(t, records)
+		for _, explain := range []string{"", "EXPLAIN "} {
+			a, err := x.try(t, fmt.Sprintf("%sSELECT s, n FROM %s AS OF 1000 WHERE user = 'u1'", explain, x.name))
+			switch {
+			case err != nil && strings.Contains(err.Error(), c.want):
+			case err != nil:
+				t.Errorf("declared %d, %v: %v, want %s", c.declared, c.family, err, c.want)
+			case explain == "" && (len(a.Rows) != 1 || line(a.Rows[0]) != c.want), explain != "" && strings.Contains(c.want, "family"):
+				t.Errorf("declared %d, %v: %v, want %s", c.declared, c.family, a.Rows, c.want)
+			}
+		}
 	}
 }
 

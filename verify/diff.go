@@ -59,15 +59,15 @@ type DiffReport struct {
 	Filtered map[string]int64 `json:"filtered,omitempty"`           // events for which the when of a row fails, by table
 }
 
-// DiffCell is a cell that would change. Row and values are formatted as HBase's shell does.
+// DiffCell is a cell that would change. Row is formatted as HBase's shell does.
 type DiffCell struct {
-	Table   string `json:"table"`
-	Row     string `json:"row"`
-	Column  string `json:"column"`
-	Now     string `json:"now,omitempty"`
-	At      int64  `json:"now_version,omitempty"`
-	Then    string `json:"then"`
-	Version int64  `json:"version"`
+	Table   string      `json:"table"`
+	Row     string      `json:"row"`
+	Column  string      `json:"column"`
+	Now     *sink.Shown `json:"now,omitempty"` // absent: there is no cell
+	At      int64       `json:"now_version,omitempty"`
+	Then    sink.Shown  `json:"then"`
+	Version int64       `json:"version"`
 }
 
 // Hide masks the examples.
@@ -76,7 +76,8 @@ func (d *DiffReport) Hide(rules *mask.Rules) {
 		x := &d.Examples[i]
 		x.Row = mask.If(rules.MasksKey(x.Table), x.Row)
 		if rules.MasksPlace(x.Table, x.Column) {
-			x.Then, x.Now = mask.Text, mask.If(x.Now != "", x.Now)
+			x.Then.Cover(mask.Text)
+			x.Now.Cover(mask.Text)
 		}
 	}
 }
@@ -142,6 +143,7 @@ func (d *differ) of(rec *event.Record) (*diffReading, error) {
 
 // wantedRow is a row as a record would write it.
 type wantedRow struct {
+	by      *sink.Preview
 	key     []byte
 	version int64
 	cells   []sink.Cell
@@ -215,7 +217,7 @@ func (d *differ) want(r *diffReading, ev *event.Event) error {
 		}
 	}
 	return r.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
-		row := wantedRow{key: bytes.Clone(key), version: ev.Version}
+		row := wantedRow{by: r.rows, key: bytes.Clone(key), version: ev.Version}
 		for _, cell := range cells() {
 			cell.Value = bytes.Clone(cell.Value)
 			row.cells = append(row.cells, cell)
@@ -352,10 +354,11 @@ func (d *differ) cell(want *wantedRow, cell sink.Cell, at *hbase.Cell) (changes 
 }
 
 func exampleOf(table string, want *wantedRow, cell sink.Cell, at *hbase.Cell) DiffCell {
-	x := DiffCell{Table: table, Row: rowkey.Binary(want.key), Column: cell.Family + ":" + cell.Qualifier, Then: rowkey.Binary(cell.Value),
-		Version: want.version}
+	x := DiffCell{Table: table, Row: rowkey.Binary(want.key), Column: cell.Family + ":" + cell.Qualifier, Version: want.version}
+	x.Then = want.by.Show(table, x.Column, cell.Value)
 	if at != nil {
-		x.Now, x.At = rowkey.Binary(at.Value), at.Timestamp
+		now := want.by.Show(table, x.Column, at.Value)
+		x.Now, x.At = &now, at.Timestamp
 	}
 	return x
 }

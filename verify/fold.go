@@ -116,7 +116,10 @@ func (f *fold) apply(o op, from origin, content uint64) {
 		case version > fam.deleted:
 			fam.deleted, fam.by, fam.content, fam.tied = version, from, content, false
 		case version == fam.deleted && o.kind == replace && content != fam.content:
-			fam.tied, fam.other = true, from
+			if !fam.tied || from != fam.by {
+				fam.other = from
+			}
+			fam.tied = true
 		}
 	}
 }

@@ -154,6 +154,7 @@ func (nothing) Reads(string) ([]int, bool) { return nil, false }
 func (nothing) Derive([]event.Value) (bool, *event.Error) { return false, nil }
 
 func (nothing) DeriveUpdate([]event.Value, []bool, []bool) (bool, *event.Error) { return false, nil }
+func (nothing) DeriveFormer([]event.Value) bool                                 { return false }
 func (nothing) DeriveDelete([]event.Value, []bool) (bool, *event.Error)         { return false, nil }
 
 // TestTwoEventsOnOneKeyAreNamed writes events into a table whose rows are events: other content on a key is a collision, the same content

@@ -48,7 +48,7 @@ func (t *TableReport) Tied() string {
 		have = "has"
 	}
 	at := func(r Record) string { return fmt.Sprintf("%d:%d", r.Partition, r.Offset) }
-	return fmt.Sprintf("%s %s changes that tie, so the order of application decides which wins; version: seq(at, n) breaks ties; such as "+
-		"%s %s: records %s and %s of %s",
-		term.Count(int(t.Ties), what), have, what, key, at(t.Tie.Records[0]), at(t.Tie.Records[1]), t.Tie.Records[1].Topic)
+	return fmt.Sprintf("%s %s changes that tie, so the order of application decides which wins; %s; such as %s %s: "+
+		"records %s and %s of %s",
+		term.Count(int(t.Ties), what), have, t.Tie.Fix, what, key, at(t.Tie.Records[0]), at(t.Tie.Records[1]), t.Tie.Records[1].Topic)
 }

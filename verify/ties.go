@@ -11,15 +11,17 @@ type Tie struct {
 	Column  string // family:qualifier, or the document's field; empty: whole documents
 	Version int64
 	Records []Record // two of those that tie
+	Fix     string   // see event.Schema.TieFix
 
 	from [2]origin
 }
 
 // tie returns a tie of the key's changes. It returns nil if there is none, and the result then depends on the changes alone, not on their
-// order. Equal changes do not tie, and neither do those that a newer change or a delete hides.
+// order. Equal changes do not tie, nor do those that a newer change or a delete hides, nor those of one record, which are applied in its
+// order.
 func (f *fold) tie() *Tie {
 	for i := range f.families {
-		if fam := &f.families[i]; fam.tied && f.stands(fam) {
+		if fam := &f.families[i]; fam.tied && fam.by != fam.other && f.stands(fam) {
 			return &Tie{Version: fam.deleted + 1, from: [2]origin{fam.by, fam.other}}
 		}
 	}
@@ -76,5 +78,6 @@ func (c *Check) shown(t *Tie) *Tie {
 	}
 	slices.SortFunc(t.from[:], func(a, b origin) int { return bytes.Compare(a.key(), b.key()) })
 	t.Records = []Record{c.record(t.from[0]), c.record(t.from[1])}
+	t.Fix = c.opts.Sources[t.from[0].source].Ingest.Schema.TieFix()
 	return t
 }

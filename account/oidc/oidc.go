@@ -113,6 +113,9 @@ func New(opts Options) *Provider {
 // Close closes the connections to the provider.
 func (p *Provider) Close() { p.client.CloseIdleConnections() }
 
+// Redirect returns the URL of the route to which the provider sends browsers back.
+func (p *Provider) Redirect() string { return p.opts.Redirect }
+
 // Name returns the provider's name as people know it.
 func (p *Provider) Name() string {
 	_, host, _ := strings.Cut(p.opts.Issuer, "://")

@@ -16,7 +16,7 @@ import (
 )
 
 // patience is the limit for the whole script.
-const patience = 10 * time.Minute
+const patience = 30 * time.Minute
 
 // Command is the command line.
 type Command struct{}
@@ -34,9 +34,12 @@ type measured struct {
 	Grown     []float64 `json:"grown_mib"` // of an overview
 	Timeline  []float64 `json:"timeline_grown_mib"`
 	Idle      struct {
-		Open    []float64 `json:"open"`
-		Without []float64 `json:"without"`
-		Again   []float64 `json:"again"` // without, a second time
+		Open     []float64 `json:"open"` // an overview
+		Regions  []float64 `json:"regions"`
+		Timeline []float64 `json:"timeline"`
+		Others   []float64 `json:"others"` // all other pages at once
+		Without  []float64 `json:"without"`
+		Again    []float64 `json:"again"` // without, a second time
 	} `json:"idle_percent"`
 }
 
@@ -71,7 +74,9 @@ func run(ctx context.Context) error {
 func (m *measured) complete() error {
 	for name, list := range map[string][]float64{"first_visits_ms": m.First, "second_visits_ms": m.Second, "panning_fps": m.Panning,
 		"scrolling_fps": m.Scrolling, "grown_mib": m.Grown, "timeline_grown_mib": m.Timeline,
-		"idle_percent.open": m.Idle.Open, "idle_percent.without": m.Idle.Without, "idle_percent.again": m.Idle.Again} {
+		"idle_percent.open": m.Idle.Open, "idle_percent.regions": m.Idle.Regions,
+		"idle_percent.timeline": m.Idle.Timeline, "idle_percent.others": m.Idle.Others,
+		"idle_percent.without": m.Idle.Without, "idle_percent.again": m.Idle.Again} {
 		if len(list) == 0 {
 			return fmt.Errorf("the script measured no %s", name)
 		}
@@ -91,6 +96,9 @@ func targets(m *measured) []measure.Target {
 		measure.AtMost("console.grown_mib", measure.Repeated(m.Grown), 20),
 		measure.AtMost("console.timeline_grown_mib", measure.Repeated(m.Timeline), 20),
 		measure.AtMost("console.idle_percent", measure.Added(m.Idle.Open, m.Idle.Without, m.Idle.Again), 0.2),
+		measure.AtMost("console.idle_regions_percent", measure.Added(m.Idle.Regions, m.Idle.Without, m.Idle.Again), 0.2),
+		measure.AtMost("console.idle_timeline_percent", measure.Added(m.Idle.Timeline, m.Idle.Without, m.Idle.Again), 0.2),
+		measure.AtMost("console.idle_others_percent", measure.Added(m.Idle.Others, m.Idle.Without, m.Idle.Again), 0.2),
 	}
 }
 
@@ -100,7 +108,8 @@ func text(r *measure.Report, m *measured) string {
 		"that shows the pipelines, "+
 		"first with an empty cache; the map has 1,536 × 1,440 cells, a quarter of them in sight; the list has 10,000 orders; "+
 		"the heap is that of an overview, and of a parcel's timeline, before and after 3,600 events; "+
-		"an open overview's cost is what the server takes with it beyond what it takes without, in turns. Values are medians; ± is how far "+
+		"the cost of an idle page (an overview, a table's regions, a timeline, and all others at once) is what the server takes with it beyond "+
+		"what it takes without, in turns. Values are medians; ± is how far "+
 		"those of another run may be, and of the cost how far the server without a console is from itself.\n\n%s",
 		r.Heading(), m.Chromium, measure.TargetTable(r.Targets))
 }

@@ -12,7 +12,7 @@ import (
 func printed(open, without, again string) string {
 	return `{"chromium":"1","shell_kb":30,"all_kb":100,"first_visits_ms":[700,720,710],"second_visits_ms":[990,1010,900],"panning_fps":[60,60,60],
 		"scrolling_fps":[49,60,40],"scrolling_items":40,"grown_mib":[1,1.1,0.9],"timeline_grown_mib":[2,2.1,1.9],
-		"idle_percent":{"open":` + open + `,"without":` + without + `,"again":` + again + `}}`
+		"idle_percent":{"open":` + open + `,"regions":` + open + `,"timeline":` + open + `,"others":` + open + `,"without":` + without + `,"again":` + again + `}}`
 }
 
 // TestTargetsWithinTheNoiseAreUndecided checks that a difference within the noise neither meets a target nor misses it.
@@ -40,7 +40,8 @@ func TestTargetsWithinTheNoiseAreUndecided(t *testing.T) {
 				"console.first_visit_ms": measure.OK, "console.second_visit_ms": measure.Undecided, "console.shell_kb": measure.OK,
 				"console.all_kb": measure.OK, "console.panning_fps": measure.OK, "console.scrolling_fps": measure.Undecided,
 				"console.scrolling_items": measure.OK, "console.grown_mib": measure.OK, "console.timeline_grown_mib": measure.OK,
-				"console.idle_percent": c.idle,
+				"console.idle_percent": c.idle, "console.idle_regions_percent": c.idle, "console.idle_timeline_percent": c.idle,
+				"console.idle_others_percent": c.idle,
 			}
 			for _, target := range targets(&m) {
 				if got := target.Verdict(); got != want[target.Name] {

@@ -38,13 +38,16 @@ type target struct {
 var targets = []target{
 	{"decode: JSON to event, a 200-byte scan", "./event", "BenchmarkDecode/200B", 700, 0, 0},
 	{"decode: a change of 1 kB as Debezium writes it, both images", "./event", "BenchmarkDebezium/bare", 2500, 0, 0},
+	{"decode: the same behind its schema, as by default", "./event", "BenchmarkDebezium/with_its_schema", 2500, 0, 0},
 	{"beside it: encoding/json", "./event", "BenchmarkDebezium/encoding-json", 0, none, 0},
 	{"beside it: fastjson with its Validate", "./event", "BenchmarkDebezium/fastjson+Validate", 0, none, 0},
 	{"decode: Avro, 8 fields of 8", "./event/avro", "BenchmarkDecode/8_of_8_fields", 350, 0, 0},
+	{"decode: Avro, 8 fields of 8, by a registry", "./event/avro", "BenchmarkDecode/8_of_8_fields_by_a_registry", 350, 0, 0},
 	{"decode: Avro, 8 fields of 20", "./event/avro", "BenchmarkDecode/8_of_20_fields", 0, 0, 0},
 	{"beside it: twmb/avro into a struct", "./event/avro", "BenchmarkOtherLibraries/twmb_struct", 0, none, 0},
 	{"beside it: goavro", "./event/avro", "BenchmarkOtherLibraries/goavro", 0, none, 0},
 	{"decode: Protobuf, 8 fields", "./event/protobuf", "BenchmarkRead/plan", 350, 0, 0},
+	{"decode: Protobuf, 8 fields, by a registry", "./event/protobuf", "BenchmarkRead/plan_by_a_registry", 350, 0, 0},
 	{"beside it: dynamicpb", "./event/protobuf", "BenchmarkRead/dynamicpb", 0, none, 0},
 	{"decode: CSV, a row", "./event/csv", "BenchmarkDecode", 0, 0, 0},
 	{"when, of three clauses, and two lets, one of which joins texts", "./derive", "BenchmarkWhenAndTwoLets", 1000, 1, 0},
@@ -77,8 +80,11 @@ var rivals = []struct {
 	most              float64 // fraction of the rival's time
 }{
 	{"./event", "BenchmarkDebezium/bare", "BenchmarkDebezium/fastjson+Validate", 1},
+	{"./event", "BenchmarkDebezium/with_its_schema", "BenchmarkDebezium/fastjson+Validate", 1},
 	{"./event/avro", "BenchmarkDecode/8_of_8_fields", "BenchmarkOtherLibraries/twmb_struct", 1},
+	{"./event/avro", "BenchmarkDecode/8_of_8_fields_by_a_registry", "BenchmarkOtherLibraries/twmb_struct", 1},
 	{"./event/protobuf", "BenchmarkRead/plan", "BenchmarkRead/dynamicpb", 0.2},
+	{"./event/protobuf", "BenchmarkRead/plan_by_a_registry", "BenchmarkRead/dynamicpb", 0.2},
 	{"./derive", "BenchmarkWhenAndTwoLets", "BenchmarkWhenAndTwoLetsByCEL", 0.6},
 }
 

@@ -43,7 +43,7 @@ var (
 	scans       = example{file: "examples/scans.yaml", table: "logistics:scans", columns: 3}
 	scansPacked = example{file: "examples/scans-packed.yaml", table: "logistics:scans_packed", columns: 1}
 	scansSmall  = example{file: scans.file, table: scans.table, columns: scans.columns,
-		env: []string{"BRINE_MEMORY=30MiB", fmt.Sprintf("BRINE_PROCESS_MEMORY=%dMiB", smallMiB)}}
+		env: []string{"BRINE_MEMORY=20MiB", fmt.Sprintf("BRINE_PROCESS_MEMORY=%dMiB", smallMiB)}}
 
 	examples = map[string]example{
 		ours: scans, ours + measure.Again: scans, measure.Before: scans, small: scansSmall, packed: scansPacked, replayed: scans,

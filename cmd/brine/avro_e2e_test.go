@@ -25,15 +25,17 @@ import (
 // schemaRegistry is a registry in this process that can be taken away.
 type schemaRegistry struct {
 	*srfake.Registry
-	subject string               // of all versions
-	seen    map[int]*avro.Schema // by id
-	away    atomic.Bool
-	asked   atomic.Int64
+	subject    string               // of all versions
+	seen       map[int]*avro.Schema // by id
+	inProtobuf map[int]bool         // likewise
+	away       atomic.Bool
+	asked      atomic.Int64
 }
 
 func newSchemaRegistry(t *testing.T) *schemaRegistry {
 	t.Helper()
-	r := &schemaRegistry{Registry: srfake.New(), subject: "courier.scans-value", seen: map[int]*avro.Schema{}}
+	r := &schemaRegistry{Registry: srfake.New(), subject: "courier.scans-value", seen: map[int]*avro.Schema{},
+		inProtobuf: map[int]bool{}}
 	t.Cleanup(r.Close)
 	r.Intercept(func(w http.ResponseWriter, q *http.Request) bool {
 		r.asked.Add(1)
@@ -189,12 +191,38 @@ func (p *process) neverStopped(after string) {
 	}
 }
 
-// TestAvroSchemasChange runs a thousand versions of a schema while events flow. The registry is away in the middle of it, and again while
-// brine starts. Only what must wait stops, nothing is lost, and the table is cell for cell what a calm run makes of JSON: of the courier,
-// which is removed and added back, and of the weight, which is widened, too.
+// changing is a format whose schemas change.
+type changing struct {
+	format string
+	// record encodes a scan in the nth version of its schema, which it registers.
+	record func(t *testing.T, r *schemaRegistry, n int, scan []byte) []byte
+	// breaking is a schema that does not fit the fields: at is a bool, which complaint says, and the courier lacks, as lacking says.
+	breaking           sr.Schema
+	complaint, lacking string
+}
+
+var changingAvro = changing{
+	"avro",
+	func(t *testing.T, r *schemaRegistry, n int, scan []byte) []byte {
+		id, schema := r.version(t, n)
+		return framed(t, id, schema, n, scan)
+	},
+	sr.Schema{Schema: `{"type":"record","name":"Scan","namespace":"courier","fields":[
+		{"name":"waybill","type":"string"},{"name":"at","type":"boolean"},{"name":"station","type":"string"}]}`},
+	"it is boolean in the schema, but declared time_ms",
+	"the schema has nothing at courier",
+}
+
+// TestAvroSchemasChange runs a thousand versions of a schema while events flow, and nothing stops. Then the registry is away while there are
+// more of them, and again while brine starts. Only what must wait stops, nothing is lost, and the table is cell for cell what a calm run
+// makes of JSON: of the courier, which is removed and added back, and of the weight, which is widened, too.
 func TestAvroSchemasChange(t *testing.T) {
 	t.Parallel()
-	const versions, each = 1000, 2
+	testSchemasChange(t, changingAvro)
+}
+
+func testSchemasChange(t *testing.T, x changing) {
+	const calm, versions, each = 1000, 1100, 2
 	scans := slices.Collect(first(sample.Scans(), (versions+1)*each))
 	want := weighedScans(t, scans, func(i int) int {
 		if i >= versions*each {
@@ -208,7 +236,7 @@ func TestAvroSchemasChange(t *testing.T) {
 	registry.subject = j.topic + "-value"
 	cache := filepath.Join(t.TempDir(), "schemas")
 	j.weighed()
-	j.replace("format: json", "format: avro")
+	j.replace("format: json", "format: "+x.format)
 	j.replace("hbase:\n", fmt.Sprintf("registry: { url: %q, cache: %q }\nhbase:\n", registry.URL(), cache))
 	j.replace("    write: {", "    read: { max_pause: 200ms }\n    write: {")
 	j.must("check", "-c", j.file)
@@ -217,24 +245,22 @@ func TestAvroSchemasChange(t *testing.T) {
 		t.Helper()
 		var records []sentScan
 		for n := from; n < to; n++ {
-			id, schema := registry.version(t, n)
-			for i := range each {
-				scan := scans[n*each+i]
-				records = append(records, sentScan{n % devPartitions, framed(t, id, schema, n, scan)})
+			for _, scan := range scans[n*each : (n+1)*each] {
+				records = append(records, sentScan{n % devPartitions, x.record(t, registry, n, scan)})
 			}
 		}
 		j.sendScans(records)
 		sent += len(records)
 	}
 	p := j.begin()
-	for n := 0; n < versions/2; n += 50 {
+	for n := 0; n < calm; n += 50 {
 		send(n, n+50)
 	}
 	p.until("scans.rows", sent)
-	p.neverStopped(fmt.Sprintf("%d versions", versions/2))
+	p.neverStopped(fmt.Sprintf("%d versions", calm))
 
 	registry.away.Store(true)
-	send(versions/2, versions)
+	send(calm, versions)
 	p.untilWaiting("scans.rows")
 	if status, body := p.get("/healthz"); !strings.Contains(body, "schema registry") {
 		t.Errorf("health says %d, and not why records wait: %.500s", status, body)
@@ -255,11 +281,10 @@ func TestAvroSchemasChange(t *testing.T) {
 	if out := j.must("check", "--connect", j.file); strings.Contains(out, "newest-schema") || strings.Contains(out, "no subject") {
 		t.Errorf("check --connect says of the newest schema:\n%s", out)
 	}
-	registry.SeedSchema(registry.subject, versions+1, versions+1, sr.Schema{Schema: `{"type":"record","name":"Scan","namespace":"courier","fields":[
-		{"name":"waybill","type":"string"},{"name":"at","type":"boolean"},{"name":"station","type":"string"}]}`})
+	registry.SeedSchema(registry.subject, versions+1, versions+1, x.breaking)
 	out, _ := j.exit("check", "--connect", j.file)
-	for _, want := range []string{"fields.at", fmt.Sprintf("it is boolean in the schema, but declared time_ms; according to id %d (%s v%d), the newest schema", versions+1, registry.subject, versions+1),
-		"the schema has nothing at courier"} {
+	for _, want := range []string{"fields.at", fmt.Sprintf("%s; according to id %d (%s v%d), the newest schema", x.complaint, versions+1, registry.subject, versions+1),
+		x.lacking} {
 		if !strings.Contains(out, want) {
 			t.Errorf("check --connect does not say %q:\n%s", want, out)
 		}
@@ -270,8 +295,7 @@ func TestAvroSchemasChange(t *testing.T) {
 	asked := registry.asked.Load()
 	var again []sentScan
 	for i := range each {
-		id, schema := registry.version(t, i)
-		again = append(again, sentScan{i, framed(t, id, schema, i, scans[versions*each+i])})
+		again = append(again, sentScan{i, x.record(t, registry, i, scans[versions*each+i])})
 	}
 	j.sendScans(again)
 	sent += len(again)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/event"
 	"brine/internal/testenv"
 )
 
@@ -35,19 +37,26 @@ type shopDatabase interface {
 
 // dialect holds statements with fmt verbs. insert (order, user, minutes, whole and fractional part of the price) and rekey (the new order,
 // the old one) do nothing if the order exists. older is for a customer (name, id), customer for another one (id, letters of the biography).
-// inMS is the expression for a time as brine shows it, balance that for a customer's balance as it is published.
-type dialect struct{ tables, insert, rekey, older, customer, inMS, balance string }
+// inMS is the expression for a time as brine shows it, balance that for a customer's balance as it is published. exact adds columns to
+// orders whose values are null at times and otherwise kept exactly; exactly (cost, hexadecimal mark, days, microseconds, order) sets them,
+// and exactText is the expression for them as brine shows them.
+type dialect struct{ tables, insert, rekey, older, customer, inMS, balance, exact, exactly, exactText string }
 
 // changeData is a shop's database with Debezium's engine, which publishes its log to the topics of jobs.
 type changeData struct {
 	t *testing.T
 	shopDatabase
 	java   testenv.Classpath
-	server string // the prefix of Debezium's topics, by which records name their source
-	dir    string // for the engine's offsets
-	topics map[string]string
+	server string              // the prefix of Debezium's topics, by which records name their source
+	dir    string              // for the engine's offsets
+	topics map[string][]string // FORM:TOPIC, by table
 	orders *job
+	also   []*job // in other forms: of orders or, without documents, of customers
 	number string // the SQL for a decimal as the engine writes it, with a verb for the column; empty: as the database does
+
+	exact    bool              // orders have the columns that the dialect calls exact
+	registry *apicurioRegistry // of topics in Avro
+	own      []event.LeftOut   // why the records are left out that the engine publishes besides tables'
 
 	engine  *exec.Cmd
 	printed testenv.Text
@@ -67,13 +76,21 @@ offset.flush.interval.ms=100
 poll.interval.ms=20
 signal.data.collection=shop.signals
 incremental.snapshot.chunk.size=7
+heartbeat.interval.ms=100
+provide.transaction.metadata=true
 `, c.server, c.offsets()) + c.connector(c.offsets())
+	if c.registry != nil {
+		settings += "registry.url=" + c.registry.URL() + apicurioAPI + "\n"
+	}
 	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
 	args := []string{file, strings.Join(c.orders.brokers, ",")}
-	for table, topic := range c.topics {
-		args = append(args, c.server+".shop."+table+"="+topic)
+	for table, topics := range c.topics {
+		for _, topic := range topics { // each has what Debezium publishes for itself, too
+			args = append(args, c.server+".shop."+table+"="+topic, c.server+"="+topic, c.server+".transaction="+topic,
+				"__debezium-heartbeat."+c.server+"="+topic)
+		}
 	}
 	c.engine = c.java.Command(c.t, "brine.devcluster.ChangeData", args...)
 	c.engine.Env = append(os.Environ(), "JDK_JAVA_OPTIONS=-Dorg.slf4j.simpleLogger.defaultLogLevel=error")
@@ -185,7 +202,7 @@ func (c *changeData) change(r *rand.Rand, n int) {
 			b.WriteString("begin;\n")
 		}
 		for range 1 + r.IntN(3) {
-			switch r.IntN(9) {
+			switch r.IntN(10) {
 			case 0, 1:
 				fmt.Fprintf(&b, d.insert, id, users[r.IntN(3)], r.IntN(1000), r.IntN(1e6), r.IntN(100))
 			case 2:
@@ -200,15 +217,38 @@ func (c *changeData) change(r *rand.Rand, n int) {
 				fmt.Fprintf(&b, d.older, r.IntN(100), id%5)
 			case 7:
 				fmt.Fprintf(&b, d.customer, id%5, 3000+r.IntN(100))
+			case 8: // beside a long bio, which Postgres does not send
+				fmt.Fprintf(&b, "update shop.customers set name = case when name is null then '' end where id = %d;\n", id%5)
 			default:
 				fmt.Fprintf(&b, "update shop.orders set status = '%s' where id = %d;\n", statuses[r.IntN(3)], id)
 			}
+		}
+		if c.exact {
+			c.exactly(r, &b)
 		}
 		if together {
 			b.WriteString([]string{"commit;\n", "commit;\n", "rollback;\n"}[r.IntN(3)])
 		}
 	}
 	c.SQL(b.String())
+}
+
+// exactly sets the exact columns of an order, or makes them null, and the items with them.
+func (c *changeData) exactly(r *rand.Rand, b *strings.Builder) {
+	id := r.IntN(60)
+	if r.IntN(3) == 0 {
+		fmt.Fprintf(b, "update shop.orders set items = null, cost = null, mark = null, day = null, stamp = null where id = %d;\n", id)
+		return
+	}
+	mark := make([]byte, r.IntN(5))
+	for i := range mark {
+		mark[i] = byte(r.IntN(256))
+	}
+	cost := fmt.Sprintf("%d.%03d", r.Int64()>>r.IntN(64), r.IntN(1000))
+	if r.IntN(2) == 0 {
+		cost = "-" + cost
+	}
+	fmt.Fprintf(b, c.dialect().exactly, cost, mark, r.IntN(20), r.IntN(2_000_000), id)
 }
 
 // lives runs the first of two servers and its successor through snapshots, of which some come again or are incremental, changes of every
@@ -218,7 +258,8 @@ func (c *changeData) lives(succeed func() shopDatabase) {
 	c.server = "shop1"
 	c.orders.shortSessions()
 	r := rand.New(rand.NewPCG(18, 1))
-	c.SQL(c.dialect().tables)
+	c.SQL(c.dialect().tables + c.dialect().exact)
+	c.exact = true
 	c.change(r, 60)
 	c.begin()
 	c.fence() // the snapshot is complete
@@ -251,24 +292,120 @@ func (c *changeData) lives(succeed func() shopDatabase) {
 // compare lets brine read the rest of the log, and compares its rows with the database.
 func (c *changeData) compare(customers *job) {
 	c.t.Helper()
-	c.compareOrders()
+	c.compareOrders(c.orders)
 	c.compareCustomers(customers)
-	for _, j := range []*job{c.orders, customers} {
-		if report, listed := j.verified(exitOK); len(listed) > 0 {
+	for _, j := range c.also {
+		if j.pipeline == "orders" {
+			c.compareOrders(j)
+		} else {
+			c.compareCustomers(j)
+		}
+	}
+	for _, j := range append([]*job{c.orders, customers}, c.also...) {
+		report, listed := j.verified(exitOK)
+		if len(listed) > 0 {
 			c.t.Errorf("verify: %+v, %v", report, listed)
+		}
+		for _, src := range report.Sources {
+			c.compareLeftOut(j, "verify of "+src.Pipeline, src.LeftOut)
 		}
 	}
 }
 
-// compareOrders compares the orders.
-func (c *changeData) compareOrders() {
+// compareLeftOut compares what brine left out of the whole topic with the engine's own records there.
+func (c *changeData) compareLeftOut(j *job, who string, got map[event.LeftOut]int64) {
 	c.t.Helper()
-	j := c.orders
-	if s, out := j.ran(exitOK); s.Dead > 0 {
+	if c.own == nil {
+		return
+	}
+	want := map[event.LeftOut]int64{}
+	for _, m := range j.messages(j.topic) {
+		if why := c.ownOf(m.Value); why != "" {
+			want[why]++
+		}
+	}
+	if j.deletesByTombstone() {
+		delete(want, event.Tombstone)
+	} else if want[event.Tombstone] == 0 {
+		c.t.Errorf("the topic of %s has no tombstones", j.name)
+	}
+	for _, why := range c.own {
+		if want[why] == 0 {
+			c.t.Errorf("the engine has published nothing to the topic of %s that is left out as %s", j.name, why)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		c.t.Errorf("left out according to %s (-in the topic +brine):\n%s", who, diff)
+	}
+	c.t.Logf("%s: left out %v", who, got)
+}
+
+// deletesByTombstone reports whether a record without a value deletes a row of the job.
+func (j *job) deletesByTombstone() bool {
+	j.t.Helper()
+	source, err := os.ReadFile(j.file)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return bytes.Contains(source, []byte("deletes: tombstone"))
+}
+
+// ownOf returns why a value is no row's, by its members or the name of its schema; empty: it is one's.
+func (c *changeData) ownOf(value []byte) event.LeftOut {
+	c.t.Helper()
+	switch {
+	case value == nil:
+		return event.Tombstone
+	case value[0] == 0:
+		return map[string]event.LeftOut{"Heartbeat": event.Heartbeat, "TransactionMetadataValue": event.Transaction}[c.registry.nameOf(value)]
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(value, &members); err != nil {
+		c.t.Fatalf("%s: %v", value, err)
+	}
+	if payload, ok := members["payload"]; ok {
+		return c.ownOf(payload)
+	}
+	has := func(name string) bool { return members[name] != nil }
+	switch {
+	case has("ts_ms") && len(members) == 1:
+		return event.Heartbeat
+	case has("event_count"):
+		return event.Transaction
+	case has("ddl"):
+		return event.SchemaChange
+	}
+	return ""
+}
+
+// runs lets brine read the rest of the log. Of what it reads it leaves out the engine's own records; of the first job another process has
+// read a part.
+func (c *changeData) runs(j *job) {
+	c.t.Helper()
+	s, out := j.ran(exitOK)
+	if s.Dead > 0 {
 		c.t.Errorf("%d dead letters\n%s", s.Dead, out)
 	}
-	want := c.selected(`select id, concat_ws(' ', "user", ` + c.inMS("created") + `, coalesce(items, 'none'), status, ` +
-		c.decimal("price") + `) from shop.orders`)
+	if j == c.orders {
+		return
+	}
+	leftOut := map[event.LeftOut]int64{}
+	for why, n := range s.LeftOutBy {
+		leftOut[event.LeftOut(why)] = n
+	}
+	c.compareLeftOut(j, "run of "+j.name, leftOut)
+}
+
+// compareOrders compares the orders.
+func (c *changeData) compareOrders(j *job) {
+	c.t.Helper()
+	c.runs(j)
+	columns, names := c.decimal("price"), []string{"user", "created", "items", "status", "price"}
+	if c.exact {
+		columns, names = columns+", "+c.dialect().exactText, append(names, "cost", "mark", "day", "stamp")
+	}
+	want := c.selected(`select id, concat_ws(' ', "user", ` + c.inMS("created") + `, coalesce(items, '<nil>'), status, ` +
+		columns + `) from shop.orders`)
 	got := map[string]string{}
 	for _, user := range []string{"ann", "bob", "cat"} {
 		for _, row := range j.rowsOf("user=" + user) {
@@ -277,22 +414,20 @@ func (c *changeData) compareOrders() {
 			if got[id] != "" {
 				c.t.Errorf("order %s is shown twice: %s, and %s", id, got[id], user)
 			}
-			got[id] = textOf(f, "user", "created", "items", "status", "price")
+			got[id] = textOf(f, names...)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 		c.t.Errorf("orders (-SELECT +brine):\n%s", diff)
 	}
-	c.t.Logf("%d orders", len(got))
+	c.t.Logf("%d orders, %s", len(got), j.name)
 }
 
 // compareCustomers compares the customers.
 func (c *changeData) compareCustomers(j *job) {
 	c.t.Helper()
-	if s, out := j.ran(exitOK); s.Dead > 0 {
-		c.t.Errorf("%d dead letters\n%s", s.Dead, out)
-	}
-	want := c.selected(`select id, concat_ws(' ', name, bio, ` + c.decimal(c.dialect().balance) + `, ` + c.inMS("seen") + `, ` + c.inMS("born") +
+	c.runs(j)
+	want := c.selected(`select id, concat_ws(' ', coalesce(name, '<nil>'), bio, ` + c.decimal(c.dialect().balance) + `, ` + c.inMS("seen") + `, ` + c.inMS("born") +
 		`) from shop.customers`)
 	got := map[string]string{}
 	for id := range 5 {
@@ -303,7 +438,7 @@ func (c *changeData) compareCustomers(j *job) {
 	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
 		c.t.Errorf("customers (-SELECT +brine):\n%s", diff)
 	}
-	c.t.Logf("%d customers", len(got))
+	c.t.Logf("%d customers, %s", len(got), j.name)
 }
 
 // inMS is the SQL for a time as brine shows it.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/event"
 	"brine/ingest"
 	"brine/internal/backoff"
 	"brine/internal/sample"
@@ -187,31 +188,38 @@ func (j *shopJob) giveAll(s *serving, left chan *want, answered chan struct{}) {
 	}
 }
 
-// judgeCommands compares the answers with the topic: each command is there, alone or as identical copies, and no others are.
-func (j *shopJob) judgeCommands(s *serving, all []*want) {
-	t, found := j.t, map[string]string{}
-	reader := ingest.NewTopicReader(ingest.Options{Kafka: ingest.Kafka{Brokers: j.brokers}, Topic: j.name + ".orders"})
+// eachPublished calls each for all records in a topic that have headers, which are those of commands, with the command's id.
+func (j *shopJob) eachPublished(topic string, each func(id string, r *event.Record)) {
+	j.t.Helper()
+	reader := ingest.NewTopicReader(ingest.Options{Kafka: ingest.Kafka{Brokers: j.brokers}, Topic: topic})
 	defer reader.Close()
-	copies := 0
-	ends, err := endOffsets(t.Context(), j.client(), j.name+".orders")
+	ends, err := endOffsets(j.t.Context(), j.client(), topic)
 	if err != nil {
-		t.Fatal(err)
+		j.t.Fatal(err)
 	}
 	for part, end := range ends {
-		for r, err := range reader.Records(t.Context(), part, 0, end) {
+		for r, err := range reader.Records(j.t.Context(), part, 0, end) {
 			if err != nil {
-				t.Fatal(err)
+				j.t.Fatal(err)
 			}
 			for _, h := range r.Headers {
-				if has, ok := found[string(h.Value)]; ok && has != string(r.Value) {
-					t.Errorf("command %s says %s and %s", h.Value, has, r.Value)
-				} else if ok {
-					copies++
-				}
-				found[string(h.Value)] = string(r.Value)
+				each(string(h.Value), r)
 			}
 		}
 	}
+}
+
+// judgeCommands compares the answers with the topic: each command is there, alone or as identical copies, and no others are.
+func (j *shopJob) judgeCommands(s *serving, all []*want) {
+	t, found, copies := j.t, map[string]string{}, 0
+	j.eachPublished(j.name+".orders", func(id string, r *event.Record) {
+		if has, ok := found[id]; ok && has != string(r.Value) {
+			t.Errorf("command %s says %s and %s", id, has, r.Value)
+		} else if ok {
+			copies++
+		}
+		found[id] = string(r.Value)
+	})
 	for _, w := range all {
 		var c sample.Change
 		if err := json.Unmarshal([]byte(found[w.given.ID]), &c); err != nil || c.Order != w.order.Order || c.Status != w.given.To || c.At != w.given.Version {

@@ -31,6 +31,12 @@ func (f configFlag) load(e *env) (*config.Config, error) {
 	return loaded(e, cfg, problems, e.seriously)
 }
 
+// loadHBase is load for commands that need nothing but the configuration's HBase.
+func (f configFlag) loadHBase(e *env) (*config.Config, error) {
+	cfg, problems := config.LoadHBase(f.Config, e.getenv)
+	return loaded(e, cfg, problems, e.seriously)
+}
+
 // seriously reports whether a command prints a problem: all print errors and those of environment variables, and the ones without a
 // --timeout print warnings.
 func (e *env) seriously(p config.Problem) bool {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/segmentio/kafka-go"
 )
 
 // TestReplayOfDeadLettersGoesOnAfterAKill kills a replay of dead letters between two of its batches, and runs it again.
@@ -15,7 +13,7 @@ func TestReplayOfDeadLettersGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		// So many rejects in a minute would halt the half at the store; these are rejected before they get there.
-		j.killReplay(500+100, 10, func() { j.replace("station: text", "station: int") }) // more than one batch
+		j.killReplay(500+100, 10, func(j *job) { j.replace("station: text", "station: int") }, "%d") // more than one batch
 	})
 }
 
@@ -25,28 +23,32 @@ func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		j.replace("write: {", "halt_after_rejects: 0\n    write: {")
-		j.killReplay(10_000, 200, func() {}, "--let", `station = "S" + station.trim()`)
+		j.killReplay(10_000, 200, func(*job) {}, `"S%d"`, "--let", `station = "S" + station.trim()`)
 	})
 }
 
 // killReplay makes n dead letters, of stations that are numbers, fixes what rejected them, and kills a replay between two of its batches.
-// The same command, run again, writes them all.
-func (j *job) killReplay(n, rate int, repair func(), args ...string) {
+// The same command, run again, writes them all: cell for cell what a run makes of records whose stations are as calm writes their numbers.
+func (j *job) killReplay(n, rate int, repair func(*job), calm string, args ...string) {
 	j.t.Helper()
-	records := make([]kafka.Record, n)
-	for i := range records {
-		value := fmt.Appendf(nil, `{"waybill":"W%d","action":"A","at":%d,"station":%d}`, i, 1357034220000+i, i)
-		records[i] = kafka.Record{Value: kafka.NewBytes(value), Time: time.Now()}
+	scans := func(station string) (values [][]byte) {
+		for i := range n {
+			values = append(values, fmt.Appendf(nil, `{"waybill":"W%d","action":"A","at":%d,"station":`+station+`}`, i, 1357034220000+i, i))
+		}
+		return values
 	}
-	resp, err := j.client().Produce(j.t.Context(), &kafka.ProduceRequest{Topic: j.topic, Partition: 2, RequiredAcks: kafka.RequireAll, Records: kafka.NewRecordReader(records...)})
-	if err == nil {
-		err = resp.Error
+	right := newJobOf(j.t, j.stack, j.example)
+	repair(right)
+	right.produce(2, scans(calm))
+	right.must("run", "-q", "-c", right.file, "--until-end")
+	want := scanTable(j.t, right.hbase, right.table)
+	if want.rows != n || want.cells != n+n {
+		j.t.Fatalf("a calm run of %d scans made %v", n, want)
 	}
-	if err != nil {
-		j.t.Fatal(err)
-	}
+
+	j.produce(2, scans("%d"))
 	j.must("run", "-q", "-c", j.file, "--until-end")
-	repair()
+	repair(j)
 	replay := append([]string{"deadletters", "replay", "-c", j.file, "-q"}, args...)
 	cmd := j.command(append(replay, "--rate", fmt.Sprint(rate))...)
 	if err := cmd.Start(); err != nil {
@@ -64,8 +66,8 @@ func (j *job) killReplay(n, rate int, repair func(), args ...string) {
 		j.t.Fatal("the kill came after everything had been written: the test tried nothing")
 	}
 	out := j.must(replay...)
-	if got := scanTable(j.t, j.hbase, j.table); got.rows != n || open() != 0 {
-		j.t.Errorf("%v and %d open letters, expected %d rows and none; the last replay said\n%s", got, open(), n, out)
+	if got := scanTable(j.t, j.hbase, j.table); got != want || open() != 0 {
+		j.t.Errorf("%v and %d open letters, expected %v and none; the last replay said\n%s", got, open(), want, out)
 	}
 	j.t.Logf("%d of %d letters were left by the kill", left, n)
 }

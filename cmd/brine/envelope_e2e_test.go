@@ -183,19 +183,10 @@ func changedColumns(c tableChange) (old []string) {
 // canalRecords returns the changes as Canal publishes them: consecutive changes of one kind share a message and its time.
 func canalRecords(changes []tableChange) (records [][]byte) {
 	text := func(price string) string { return fmt.Sprintf("%q", price) }
-	kindOf := func(c tableChange) string {
-		switch {
-		case c.before == nil:
-			return "INSERT"
-		case c.after == nil:
-			return "DELETE"
-		}
-		return "UPDATE"
-	}
 	for i := 0; i < len(changes); {
 		var data, old []string
-		ids, kind, at := map[string]bool{}, kindOf(changes[i]), changes[i].at
-		for ; i < len(changes) && kindOf(changes[i]) == kind && len(data) < 4; i++ {
+		ids, kind, at := map[string]bool{}, changes[i].kind(), changes[i].at
+		for ; i < len(changes) && changes[i].kind() == kind && len(data) < 4; i++ {
 			c, row := changes[i], changes[i].after
 			if row == nil {
 				row = c.before
@@ -205,7 +196,7 @@ func canalRecords(changes []tableChange) (records [][]byte) {
 			}
 			ids[row.id] = true
 			data = append(data, strings.ReplaceAll(row.json(text), fmt.Sprint(tableCreated), fmt.Sprintf("%q", fmt.Sprint(tableCreated))))
-			if kind == "UPDATE" { // later ones name columns that did not change
+			if kind == "update" { // later ones name columns that did not change
 				old = append(old, fmt.Sprintf(`{"user":%q,"status":%q}`, c.before.user, c.before.status))
 			}
 		}
@@ -214,7 +205,7 @@ func canalRecords(changes []tableChange) (records [][]byte) {
 			olds = "[" + strings.Join(old, ",") + "]"
 		}
 		records = append(records, fmt.Appendf(nil, `{"id":7,"database":"shop","table":"orders","pkNames":["id"],"isDdl":false,"type":%q,"es":%d,"ts":%d,`+
-			`"data":[%s],"old":%s,"gtid":""}`, kind, at, time.Now().UnixMilli(), strings.Join(data, ","), olds))
+			`"data":[%s],"old":%s,"gtid":""}`, strings.ToUpper(kind), at, time.Now().UnixMilli(), strings.Join(data, ","), olds))
 	}
 	return append(records, []byte(`{"data":null,"es":1357000000000,"isDdl":true,"type":"ALTER","sql":"…"}`))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"brine/internal/fault"
@@ -72,9 +73,30 @@ func report(stderr io.Writer, err error) int {
 		return said.code
 	}
 	printError(stderr, err)
-	code, hint, _ := exitOf(err)
-	if hint != "" {
+	for _, hint := range hints(err) {
 		fmt.Fprintf(stderr, "hint: %s\n", hint)
 	}
+	code, _, _ := exitOf(err)
 	return code
+}
+
+// hints returns the hints of an error, one for each of several that are joined in it.
+func hints(err error) (out []string) {
+	switch e := err.(type) { //nolint:errorlint // it visits each level itself
+	case *exitError:
+		out = append(out, e.hint)
+	case *fault.Error:
+		out = append(out, e.Fix)
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			for _, hint := range hints(one) {
+				if !slices.Contains(out, hint) {
+					out = append(out, hint)
+				}
+			}
+		}
+	case interface{ Unwrap() error }:
+		return hints(e.Unwrap())
+	}
+	return slices.DeleteFunc(out, func(hint string) bool { return hint == "" })
 }

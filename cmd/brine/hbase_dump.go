@@ -16,7 +16,7 @@ import (
 type hbaseFlags struct {
 	timeoutFlag
 	Connect string `placeholder:"rpc://HOST:PORT" help:"HBase to connect to (default: BRINE_HBASE_CONNECT, else rpc://127.0.0.1:16000)."`
-	Config  string `short:"c" placeholder:"FILE" help:"Configuration file whose HBase is used instead, with its TLS and Kerberos settings."`
+	Config  string `short:"c" placeholder:"FILE" help:"Configuration file whose hbase section is used instead, with its TLS and Kerberos; the file needs no other section."`
 }
 
 // open connects to the HBase and runs work.
@@ -25,7 +25,7 @@ func (f *hbaseFlags) open(e *env, work func(*hbase.Client) error) error {
 		return usage(errors.New("give --connect or -c"))
 	}
 	if f.Config != "" {
-		cfg, err := configFlag{Config: f.Config}.load(e)
+		cfg, err := configFlag{Config: f.Config}.loadHBase(e)
 		if err != nil {
 			return err
 		}

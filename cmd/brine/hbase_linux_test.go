@@ -98,7 +98,11 @@ func TestHBaseForOthers(t *testing.T) {
 		return string(out)
 	}
 	brine(`{"table":"orders","families":[{"name":"f"}],"splits":["m"]}`+"\n"+cells, "load", "--connect", at.Connect)
-	dumped := brine("", "dump", "orders", "--connect", at.Connect)
+	file := t.TempDir() + "/brine.yaml" // of the whole configuration, only the HBase is needed
+	if err := os.WriteFile(file, []byte("hbase: { connect: \""+at.Connect+"\" }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dumped := brine("", "dump", "orders", "-c", file)
 	if _, got, _ := strings.Cut(dumped, "\n"); got != cells {
 		t.Errorf("it is dumped as\n%swant\n%s", got, cells)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/md5"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -289,6 +290,24 @@ func keyedParcels(key string) []sent {
 	return append(out, sent{partition: out[3].partition, time: out[11].time.Add(time.Second), key: out[3].key})
 }
 
+// uuidParcels are inserts whose primary keys are UUIDs, and an update that has only the key of the row before it.
+func uuidParcels(n int) (out []sent) {
+	change := func(id, op, before string) {
+		at := time.UnixMilli(1700000000000 + int64(len(out)))
+		out = append(out, sent{time: at, key: fmt.Appendf(nil, `{"id":%q}`, id), value: fmt.Appendf(nil, `{"before":%s,"after":{"id":%q,"city":"Oslo"},"op":%q,`+
+			`"source":{"connector":"postgresql","ts_ms":%d,"lsn":%d},"ts_ms":1}`, before, id, op, at.UnixMilli(), 100+len(out))})
+	}
+	id := func(n int) string {
+		hash := md5.Sum(fmt.Append(nil, n))
+		return fmt.Sprintf("%x-%x-%x-%x-%x", hash[:4], hash[4:6], hash[6:8], hash[8:10], hash[10:])
+	}
+	for i := range n {
+		change(id(i), "c", "null")
+	}
+	change(id(0), "u", fmt.Sprintf(`{"id":%q}`, id(0)))
+	return out
+}
+
 // TestInitOfFormats: for a topic of each format init writes a configuration that check accepts, and with which run and verify run.
 func TestInitOfFormats(t *testing.T) {
 	t.Parallel()
@@ -328,6 +347,10 @@ func TestInitOfFormats(t *testing.T) {
 			"version: lsn(lsn)", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},
 		"debezium with schemas": {nil, debeziumParcels(false), []string{"envelope: { form: debezium, before: key, key: [shop, id] }",
 			"price: decimal", "made: time_us"}, 4},
+		"debezium, another column first": {[]string{"--key", "2"}, debeziumParcels(false), []string{"key: md5(id, 4) + asc(id) + asc(shop)\n"}, 4},
+		"debezium in buckets":            {[]string{"--key", "3"}, debeziumParcels(false), []string{"key: salt(16, shop) + asc(shop) + asc(id)\n"}, 4},
+		"canal, backwards":               {[]string{"--key", "2"}, canalParcels(), []string{"key: reverse(id)\n"}, 12},
+		"uuids":                          {[]string{"--key", "2"}, uuidParcels(200), []string{"key: id\n", `splits: ["1", "2", `}, 200},
 		"debezium in avro": {[]string{"--registry", registry.URL()}, changes.records, []string{"format: avro", "envelope: { form: debezium, before: key, key: [id] }", "total: decimal", "made: time_us",
 			"version: binlog(file, pos)", "key: md5(id, 4) + asc(id)"}, 3},
 		"debezium without an envelope": {nil, bareParcels(func(at time.Time, n int) string {
@@ -411,6 +434,14 @@ func TestInitOfFormats(t *testing.T) {
 			for _, want := range c.want {
 				if !strings.Contains(string(text), want) {
 					t.Errorf("the configuration lacks %q", want)
+				}
+			}
+			for n := 2; c.rows > 0; n++ { // init itself checks what it writes
+				other := []string{"init", "--topic", j.topic, "--brokers", strings.Join(s.brokers, ","), "--hbase", s.hbase, "-o", j.file + ".other", "--force"}
+				if out, code := j.exit(append(append(other, c.flags...), "--key", fmt.Sprint(n))...); code == exitUsage {
+					break
+				} else if code != exitOK {
+					t.Errorf("key %d: exit %d: %s", n, code, out)
 				}
 			}
 			j.must("check", j.file)

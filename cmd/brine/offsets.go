@@ -21,7 +21,7 @@ type offsetsFlags struct {
 }
 
 // open connects to the brokers and runs work with the selected groups.
-func (f *offsetsFlags) open(e *env, work func(*offsets.Client, []*brokers.Group) error) error {
+func (f *offsetsFlags) open(e *env, work func(*config.Config, *offsets.Client, []*brokers.Group) error) error {
 	cfg, err := f.config(e, f.configFlag)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (f *offsetsFlags) open(e *env, work func(*offsets.Client, []*brokers.Group)
 	if err != nil {
 		return err
 	}
-	return work(client, groups)
+	return work(cfg, client, groups)
 }
 
 // halvesFlags select halves of pipelines.

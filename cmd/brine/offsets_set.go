@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/config"
 	"brine/ingest/offsets"
 	"brine/internal/term"
 	"brine/service/brokers"
@@ -37,7 +38,9 @@ Examples:
 }
 
 func (c *offsetsSetCmd) Run(e *env) error {
-	return c.open(e, func(client *offsets.Client, groups []*brokers.Group) error { return c.set(e, client, groups) })
+	return c.open(e, func(_ *config.Config, client *offsets.Client, groups []*brokers.Group) error {
+		return c.set(e, client, groups)
+	})
 }
 
 func (c *offsetsSetCmd) set(e *env, client *offsets.Client, groups []*brokers.Group) (err error) {

@@ -4,10 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
 
+	"brine/config"
 	"brine/ingest/offsets"
 	"brine/internal/term"
+	"brine/service"
 	"brine/service/brokers"
+	"brine/service/former"
 )
 
 type offsetsShowCmd struct {
@@ -19,7 +26,9 @@ type offsetsShowCmd struct {
 func (offsetsShowCmd) Help() string {
 	return `COMMITTED is the next offset to read, or - if nothing is committed yet; everything before it is settled. LAG is the number of
 offsets left to read, an upper bound of the records, since transaction markers have offsets too. Members are
-listed until their sessions end.
+listed until their sessions end. Where a reload or a start has changed what becomes of records, as by another filter, the
+offset is shown from which on the change applies. If some records had not settled when the half stopped or its process was killed,
+the offset is shown before which records may be written both as before and as after the change.
 
 Examples:
   brine offsets show -c brine.yaml
@@ -28,14 +37,27 @@ Examples:
 }
 
 func (c *offsetsShowCmd) Run(e *env) error {
-	return c.open(e, func(_ *offsets.Client, groups []*brokers.Group) error { return c.show(e, groups) })
+	return c.open(e, func(cfg *config.Config, _ *offsets.Client, groups []*brokers.Group) error {
+		log, done := newLog(e, slog.LevelWarn)
+		defer done()
+		notes, err := service.Former(e.ctx, cfg, log)
+		if err != nil {
+			return err
+		}
+		return c.show(e, groups, notes)
+	})
 }
 
-func (c *offsetsShowCmd) show(e *env, groups []*brokers.Group) error {
+// show shows the positions of groups. notes are nil if brine may not read them.
+func (c *offsetsShowCmd) show(e *env, groups []*brokers.Group, notes *former.Notes) error {
 	for i, g := range groups {
+		onward := notes.Onward(g.Group.Group, g.Topic)
 		if c.JSON {
 			enc := json.NewEncoder(e.stdout)
 			for _, p := range g.Positions() {
+				if m, marked := onward[p.Partition]; marked {
+					p.Onward = &brokers.Onward{Offset: m.Offset, Until: m.Until, By: m.By, At: m.At}
+				}
 				if err := enc.Encode(p); err != nil {
 					return err
 				}
@@ -46,6 +68,15 @@ func (c *offsetsShowCmd) show(e *env, groups []*brokers.Group) error {
 			fmt.Fprintln(e.stdout)
 		}
 		printPositions(e.stdout, g)
+		for _, partition := range slices.Sorted(maps.Keys(onward)) {
+			m := onward[partition]
+			fmt.Fprintf(e.stdout, "  partition %d is written as configured at %s by %s from offset %s on", partition,
+				m.At.UTC().Format(time.RFC3339), term.Line(m.By), term.Thousands(m.Offset))
+			if m.Until > m.Offset {
+				fmt.Fprintf(e.stdout, "; records before offset %s may be written with both configurations", term.Thousands(m.Until))
+			}
+			fmt.Fprintln(e.stdout)
+		}
 	}
 	return nil
 }

@@ -133,7 +133,24 @@ func TestDocumentsThatTheIndexRefuses(t *testing.T) {
 // deadLetters reads the job's dead letters.
 func (j *job) deadLetters() []deadletter.Letter {
 	j.t.Helper()
-	topic := j.topic + ".dead"
+	var letters []deadletter.Letter
+	for _, m := range j.messages(j.topic + ".dead") {
+		rec := &event.Record{Topic: m.Topic, Partition: m.Partition, Offset: m.Offset, Key: m.Key, Value: m.Value}
+		for _, h := range m.Headers {
+			rec.Headers = append(rec.Headers, event.Header{Key: h.Key, Value: h.Value})
+		}
+		letter, err := deadletter.Read(rec)
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		letters = append(letters, letter)
+	}
+	return letters
+}
+
+// messages reads a topic from its beginning to its present end.
+func (j *job) messages(topic string) (messages []kafka.Message) {
+	j.t.Helper()
 	transport := &kafka.Transport{} // the usual one remembers for a while that there was no such topic
 	defer transport.CloseIdleConnections()
 	client := j.client()
@@ -142,7 +159,6 @@ func (j *job) deadLetters() []deadletter.Letter {
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	var letters []deadletter.Letter
 	for partition, end := range ends {
 		if end == 0 {
 			continue
@@ -154,16 +170,8 @@ func (j *job) deadLetters() []deadletter.Letter {
 			if err != nil {
 				j.t.Fatal(err)
 			}
-			rec := &event.Record{Topic: topic, Partition: partition, Offset: m.Offset, Key: m.Key, Value: m.Value}
-			for _, h := range m.Headers {
-				rec.Headers = append(rec.Headers, event.Header{Key: h.Key, Value: h.Value})
-			}
-			letter, err := deadletter.Read(rec)
-			if err != nil {
-				j.t.Fatal(err)
-			}
-			letters = append(letters, letter)
+			messages = append(messages, m)
 		}
 	}
-	return letters
+	return messages
 }

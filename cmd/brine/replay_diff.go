@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 
 	"brine/config"
@@ -48,6 +47,10 @@ func (s *replayScreen) diff(d *replays.Diff) {
 		fmt.Fprintf(s.Out, "table %s does not exist\n", table)
 	}
 	for _, x := range d.Examples {
-		term.Println(s.Out, "  %s %s %s: %s at %d → %s at %d", x.Table, x.Row, x.Column, cmp.Or(x.Now, "-"), x.At, x.Then, x.Version)
+		now := "-"
+		if x.Now != nil {
+			now = x.Now.String()
+		}
+		term.Println(s.Out, "  %s %s %s: %s at %d → %s at %d", x.Table, x.Row, x.Column, now, x.At, x.Then, x.Version)
 	}
 }

@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"brine/config"
+	"brine/internal/fault"
 	"brine/internal/term"
 	"brine/schema"
 	"brine/service/stores"
@@ -17,17 +19,33 @@ type tablesCmd struct {
 	Apply tablesApplyCmd `cmd:"" help:"Create missing tables, split according to their keys, and alter those that differ. Never drops or truncates a table."`
 }
 
-// openStores opens the stores of a configuration, and the search engine only if documents are written. The returned close closes both.
-func openStores(e *env, cfg *config.Config) (s schema.Stores, close func(), err error) {
-	cluster, err := openHBase(e, cfg, cfg.HBase())
-	if err != nil {
-		return s, nil, err
+// planChanges compares a configuration with its stores, the search engine only if documents are written, and runs work with the changes. If
+// only one of two stores can be reached, work gets the changes there, and planChanges returns the other one's error after it.
+func planChanges(e *env, cfg *config.Config, work func(schema.Stores, *schema.Changes) error) error {
+	cluster, away := openHBase(e, cfg, cfg.HBase())
+	if away != nil {
+		if f, ok := errors.AsType[*fault.Error](away); !ok || f.Kind != fault.Unreachable || !cfg.HasDocuments() {
+			return away
+		}
+		cluster = &stores.HBase{}
 	}
-	return withSearch(cfg, cluster)
+	in, close, err := withSearch(cfg, cluster)
+	if err != nil {
+		return errors.Join(away, err)
+	}
+	defer close()
+	changes, err := schema.Plan(e.ctx, cfg, in)
+	away = errors.Join(away, err)
+	if changes == nil {
+		return away
+	}
+	return errors.Join(work(in, changes), away)
 }
 
 func withSearch(cfg *config.Config, cluster *stores.HBase) (s schema.Stores, close func(), err error) {
-	s.Cluster = cluster.Client
+	if cluster.Client != nil {
+		s.Cluster = cluster.Client
+	}
 	if !cfg.HasDocuments() {
 		return s, cluster.Close, nil
 	}
@@ -50,6 +68,9 @@ func printTables(out io.Writer, steps []schema.TableStep) {
 			fmt.Fprintf(out, "%s: to be created with %s\n", s.Table, term.Count(s.Regions, "region"))
 		case schema.Created:
 			fmt.Fprintf(out, "%s: created with %s\n", s.Table, term.Count(s.Regions, "region"))
+		case schema.Unreached:
+			fmt.Fprintf(out, "%s: not reached, left as it is\n", s.Table)
+			continue
 		case schema.Nothing:
 			fmt.Fprintf(out, "%s: exists with %s, nothing to do\n", s.Table, term.Count(s.Regions, "region"))
 		case schema.Alter:
@@ -93,7 +114,8 @@ func printDifferences(out io.Writer, all []schema.Change) {
 func printIndexes(out io.Writer, steps []schema.IndexStep) {
 	words := map[schema.Action]string{"create": "to be created", "created": "created", "extend": "fields to be added",
 		"extended": "fields added",
-		"alter":    "to be altered", "altered": "altered", "begun": "started, and may still complete", "nothing": "exists, nothing to do"}
+		"alter":    "to be altered", "altered": "altered", "begun": "started, and may still complete", "nothing": "exists, nothing to do",
+		"unreached": "not reached, left as it is"}
 	for _, s := range steps {
 		fmt.Fprintf(out, "index %s: %s", s.Index, words[s.Action])
 		if len(s.Fields) > 0 {

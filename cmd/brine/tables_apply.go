@@ -22,7 +22,7 @@ func (tablesApplyCmd) Help() string {
 	return `Shows what differs, and asks before it alters an existing table. It does not ask before it creates one, nor before changes to
 indexes, since those lose nothing. Attributes that the configuration does not set, families that it does not name,
 and the regions of existing tables are left alone. Nothing is ever dropped or truncated. A change that would keep cells or versions for
-less time requires the flag that allows it.
+less time requires the flag that allows it. If HBase or the search engine does not answer, what the other one holds is still made.
 
 Examples:
   brine tables apply -c examples/scans.yaml
@@ -35,25 +35,19 @@ func (c *tablesApplyCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	stores, close, err := openStores(e, cfg)
-	if err != nil {
-		return err
-	}
-	defer close()
-	changes, err := schema.Plan(e.ctx, cfg, stores)
-	if err != nil {
-		return err
-	}
-	if c.DryRun {
-		return c.show(e, changes)
-	}
-	if err := c.confirm(e, changes); err != nil {
-		return err
-	}
-	if err = changes.Apply(e.ctx, stores); err != nil && !changes.Done() {
-		return err
-	}
-	return errors.Join(c.show(e, changes), err)
+	return planChanges(e, cfg, func(stores schema.Stores, changes *schema.Changes) error {
+		if c.DryRun {
+			return c.show(e, changes)
+		}
+		if err := c.confirm(e, changes); err != nil {
+			return err
+		}
+		err := changes.Apply(e.ctx, stores)
+		if err != nil && !changes.Done() {
+			return err
+		}
+		return errors.Join(c.show(e, changes), err)
+	})
 }
 
 func (c *tablesApplyCmd) show(e *env, changes *schema.Changes) error {

@@ -56,9 +56,9 @@ func (c *tablesPlanCmd) Run(e *env) error {
 	if c.Regions != nil && *c.Regions < 1 {
 		return usage(fmt.Errorf("--regions: a table cannot have %d regions; write 1 or more, or remove the flag", *c.Regions))
 	}
-	changes, err := c.plan(e, cfg)
-	if err != nil {
-		return err
+	changes, away := c.plan(e, cfg)
+	if changes == nil {
+		return away
 	}
 	report, err := c.forecast(e.ctx, cfg)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *tablesPlanCmd) Run(e *env) error {
 		err = &exitError{exitFailed, errors.New("no event in the sample produces a row; nothing to forecast"),
 			"sample the topic, or a file of its records with one JSON object per line"}
 	}
-	return err
+	return errors.Join(err, away)
 }
 
 // forecast reads the sample, if one is given.
@@ -117,14 +117,14 @@ func (c *tablesPlanCmd) forecast(ctx context.Context, cfg *config.Config) ([]for
 	return report, nil
 }
 
-func (c *tablesPlanCmd) plan(e *env, cfg *config.Config) (*schema.Changes, error) {
+// plan returns what apply would do in the stores that it can reach, and the error of one that it cannot.
+func (c *tablesPlanCmd) plan(e *env, cfg *config.Config) (changes *schema.Changes, away error) {
 	if c.Offline {
 		return schema.PlanOffline(cfg)
 	}
-	stores, close, err := openStores(e, cfg)
-	if err != nil {
-		return nil, err
-	}
-	defer close()
-	return schema.Plan(e.ctx, cfg, stores)
+	away = planChanges(e, cfg, func(_ schema.Stores, found *schema.Changes) error {
+		changes = found
+		return nil
+	})
+	return changes, away
 }

@@ -219,9 +219,20 @@ async function pipelinesOf(page) {
   return page.evaluate(async () => (await fetch("/api/v1/ops/pipelines")).json());
 }
 
+/** The pages that stay open: those that follow a stream one by one, and the others, of which none asks for anything, all at once. */
+function pages() {
+  return {
+    open: [["admin", dev.operators, "/overview", ".live.on"]],
+    regions: [["admin", dev.operators, "/regions?table=logistics%3Ascans", ".heat canvas"]],
+    timeline: [["customer", dev.users, "/track?waybill=YD310000000000", ".live.on"]],
+    others: [...["/tables", "/dead-letters", "/offsets", "/records", "/replay", "/verify", "/jobs", "/keys", "/sql", "/configuration", "/accounts", "/audit", "/me"]
+      .map((path) => ["admin", dev.operators, path, "main h1"]), ["customer", dev.users, "/orders", ".rows li"]],
+  };
+}
+
 /**
- * What the server takes of a core, in per cent, while a console is open and looked at, and without one, twice: what differs between those
- * two is the machine's. The three are in another order in each turn.
+ * What the server takes of a core, in per cent, while pages are open and looked at, and without any, twice: what differs between those
+ * two is the machine's. All are in another order in each turn.
  */
 async function resting() {
   const spent = async () => { // ns: the ticks of stat would be a third of what is to be seen
@@ -234,22 +245,26 @@ async function resting() {
     await new Promise((resolve) => setTimeout(resolve, idle));
     return (await spent() - before) / (performance.now() - began) / 1e6 * 100;
   };
-  const open = async () => {
-    const { context, page } = await profile("admin");
-    await page.goto(dev.operators + "/overview");
-    await page.locator(".live.on").waitFor();
-    await new Promise((resolve) => setTimeout(resolve, 2000)); // what opening it costs is not meant
+  const withOpen = async (list) => {
+    const profiles = new Map();
+    for (const [who, base, path, there] of list) {
+      if (!profiles.has(who)) profiles.set(who, await profile(who));
+      const { context } = profiles.get(who), page = await context.newPage();
+      await page.goto(base + path);
+      await page.locator(there).first().waitFor();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 2000)); // what opening them costs is not meant
     const cost = await rest();
-    await context.close();
-    await new Promise((resolve) => setTimeout(resolve, 2000)); // nor what closing it does
+    for (const { context } of profiles.values()) await context.close();
+    await new Promise((resolve) => setTimeout(resolve, 2000)); // nor what closing them does
     return cost;
   };
-  const turns = { open, without: rest, again: rest }, order = Object.keys(turns), cost = { open: [], without: [], again: [] };
+  const turns = { ...Object.fromEntries(Object.entries(pages()).map(([name, list]) => [name, () => withOpen(list)])), without: rest, again: rest };
+  const order = Object.keys(turns), cost = Object.fromEntries(order.map((name) => [name, []]));
   for (let n = 0; n < idleTurns; n++) {
     for (const name of order) cost[name].push(await turns[name]());
     order.push(order.shift());
   }
-  const shown = (name) => cost[name].map((c) => c.toFixed(2));
-  say(`of a core: ${shown("open")} % with an open console, ${shown("without")} % without, and again ${shown("again")} %`);
+  for (const name of Object.keys(turns)) say(`of a core, ${name}: ${cost[name].map((c) => c.toFixed(2))} %`);
   return { idle_percent: cost };
 }

@@ -33,6 +33,13 @@ test-moves: ## Run what depends on moves between servers against a real HBase of
 test-security: ## Run what asks real secured HBases for less, or more, than those of `make test` do (needs Java 17 and Maven)
 	@deploy/devcluster/security.sh
 
+# ORDERS are divided among 200 customers; the run is given up after 15 minutes.
+ORDERS ?= 10000
+
+.PHONY: test-orders
+test-orders: ## Let 200 customers change 10,000 orders on real servers, and judge the outcome by the topic (ORDERS; needs Java 17 and Maven)
+	@deploy/devcluster/orders.sh $(ORDERS)
+
 .PHONY: full
 full: build data real-up ## Write all 664,839 scan events into the real servers, and count the rows with HBase's Java client
 	@deploy/devcluster/full.sh

@@ -1,6 +1,7 @@
 package avro_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"strings"
@@ -162,5 +163,19 @@ func TestDebeziumInAvro(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+
+	partial := schema("id")
+	partial.Envelope.Partial = true
+	lacking["user"] = nil
+	d, rec, b := event.NewDecoder(partial), &event.Record{Topic: "s1.shop.orders", Value: change("u", nil, lacking, 8), Timestamp: 1714550400999}, new(event.Batch)
+	if err := cmp.Or(d.Resolve(t.Context(), rec), d.Decode(rec, b)); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range partial.Fields {
+		v := b.Events[0].Values[i]
+		if v.Null() != (f.Name == "user" || f.Name == "more") || v.Unsent() != (f.Name == "more") {
+			t.Errorf("%s: null %t, unsent %t", f.Name, v.Null(), v.Unsent())
+		}
 	}
 }

@@ -10,8 +10,17 @@ type run struct {
 }
 
 // value reads a value of the plan's schema, which must be all of data.
-func (r *run) value(s *step, data []byte, b *event.Builder) *event.Error {
-	r.cursor, r.b = cursor{data: data}, b
+func (r *run) value(p *rootPlan, data []byte, b *event.Builder) *event.Error {
+	if p.own != "" {
+		b.LeaveOut(p.own)
+		return r.read(&step{typ: p.typ}, data)
+	}
+	r.b = b
+	return r.read(&p.step, data)
+}
+
+func (r *run) read(s *step, data []byte) *event.Error {
+	r.cursor = cursor{data: data}
 	err := r.step(s)
 	switch {
 	case err != nil:
@@ -20,6 +29,14 @@ func (r *run) value(s *step, data []byte, b *event.Builder) *event.Error {
 	}
 	r.data, r.b, r.broken = nil, nil, nil
 	return err
+}
+
+// own returns why a record is left out whatever its fields; empty: it is not, or it is broken.
+func (r *run) own(p *rootPlan, data []byte) event.LeftOut {
+	if p.own == "" || r.read(&step{typ: p.typ}, data) != nil {
+		return ""
+	}
+	return p.own
 }
 
 // step does with a value what the plan says.

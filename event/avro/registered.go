@@ -43,7 +43,7 @@ type registeredReader struct {
 type idPlan struct {
 	id   registry.ID
 	name string // of the schema, for people
-	plan step
+	plan rootPlan
 	err  error // the schema cannot be used
 	// breaks is why the schema is breaking; nil if it is not.
 	breaks *event.Breaking
@@ -106,6 +106,16 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 	return nil
 }
 
+// Own implements event.Recognizer.
+func (r *registeredReader) Own(rec *event.Record) event.LeftOut {
+	if framed, err := r.frame(rec); err == nil {
+		if p := r.find(framed.ID); p != nil {
+			return r.own(&p.plan, framed.Data)
+		}
+	}
+	return ""
+}
+
 // find returns the plan for an id, or nil if there is none yet.
 func (r *registeredReader) find(id registry.ID) *idPlan {
 	if r.recent != nil && r.recent.id == id {
@@ -126,8 +136,10 @@ func (r *registeredReader) learn(s *registry.Schema) *idPlan {
 		p.err = err
 		p.breaks = &event.Breaking{Detail: "the schema of " + p.name + " cannot be used: " + err.Error()}
 	default:
-		p.plan = planRoot(schema, r.root)
-		if p.breaks = schema.Breaks(r.root.Declared()); p.breaks != nil {
+		if p.plan = planRoot(schema, r.root); p.plan.own == "" {
+			p.breaks = schema.Breaks(r.root.Declared())
+		}
+		if p.breaks != nil {
 			p.breaks.Detail += "; it is the schema of " + p.name
 		}
 	}
@@ -167,7 +179,16 @@ func (f framed) NewReader(root *event.Node) event.Reader {
 type framedReader struct {
 	*frames
 	run
-	plan step
+	plan rootPlan
+}
+
+// Own implements event.Recognizer.
+func (r *framedReader) Own(rec *event.Record) event.LeftOut {
+	framed, err := r.frame(rec)
+	if err != nil {
+		return ""
+	}
+	return r.own(&r.plan, framed.Data)
 }
 
 // Read implements event.Reader.
@@ -204,11 +225,4 @@ func (f *frames) frame(rec *event.Record) (registry.Framed, error) {
 }
 
 // last returns the last header of a name.
-func (f *frames) last(name string) ([]byte, bool) {
-	for i := len(f.rec.Headers) - 1; i >= 0; i-- {
-		if f.rec.Headers[i].Key == name {
-			return f.rec.Headers[i].Value, true
-		}
-	}
-	return nil, false
-}
+func (f *frames) last(name string) ([]byte, bool) { return registry.LastHeader(f.rec, name) }

@@ -1,6 +1,8 @@
 package protobuf
 
 import (
+	"errors"
+	"os"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -8,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"brine/event"
+	"brine/registry"
 )
 
 const (
@@ -26,6 +29,30 @@ func BenchmarkRead(b *testing.B) {
 		for b.Loop() {
 			if len(batch.Events) == 1000 {
 				d.Reset(batch)
+			}
+			if err := d.Decode(rec, batch); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("plan by a registry", func(b *testing.B) {
+		text, err := os.ReadFile("testdata/shop.proto")
+		imported, err2 := os.ReadFile("testdata/legacy.proto")
+		if err := errors.Join(err, err2); err != nil {
+			b.Fatal(err)
+		}
+		format := Registered(registry.Confluent, &single{&registry.Schema{Type: registry.Protobuf, Text: string(text),
+			References: []registry.Reference{{Name: "legacy.proto", Text: string(imported)}}}})
+		d, batch := event.NewDecoder(event.Schema{Fields: fields, Version: 6, Format: format}), new(event.Batch)
+		rec := &event.Record{Value: frame(5, []byte{2, byte(2 * m.desc.Index())}, in), Timestamp: 1357034220000}
+		ctx := b.Context()
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(batch.Events) == 1000 {
+				d.Reset(batch)
+			}
+			if err := d.Resolve(ctx, rec); err != nil {
+				b.Fatal(err)
 			}
 			if err := d.Decode(rec, batch); err != nil {
 				b.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -106,6 +107,8 @@ func (f *field) setAnyKnown(b *event.Builder) *event.Error {
 		case number == 1 && o.wire != f.inner.wire, number > 1 && f.well != wrapper && o.wire != protowire.VarintType:
 			return &event.Error{Reason: event.WrongType, Field: f.node.Path(), Detail: fmt.Sprintf("field number %d of %s is %s",
 				number, f.desc.Message().FullName(), wireNames[o.wire])}
+		case number == 1 && f.inner.kind == protoreflect.StringKind && !utf8.Valid(o.bytes):
+			return &event.Error{Reason: event.Undecodable, Field: f.node.Path(), Detail: "invalid UTF-8 in a string"}
 		default:
 			values[number-1] = o.value
 		}

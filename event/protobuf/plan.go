@@ -62,10 +62,11 @@ type field struct {
 	few      [][]byte // names of the numbers from 0
 
 	// State of the current record.
-	count int    // indexed: number of elements so far
-	held  []byte // known: contents, joined; rendered: tags with contents, joined
-	own   []byte // memory for held if it is joined
-	here  bool   // the field occurred
+	count int          // indexed: number of elements so far
+	held  []byte       // known: contents, joined; rendered: tags with contents, joined
+	own   []byte       // memory for held if it is joined
+	here  bool         // the field occurred
+	wrong *event.Error // why the last value so far does not fit; nil: it does, or there is none
 }
 
 // value is a scalar, or anything with a length, in its wire form.

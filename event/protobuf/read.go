@@ -17,27 +17,83 @@ import (
 func (m *Message) NewReader(root *event.Node) event.Reader { return m.reader(root) }
 
 func (m *Message) reader(root *event.Node) *reader {
-	return &reader{plan: plan(m.desc, root), root: root, schema: m.schema}
+	return &reader{plan: plan(m.desc, root), own: root.OwnRecord(m.Shape()), root: root, schema: m.schema}
 }
 
 // reader reads the messages of one type.
 type reader struct {
 	plan   *message
+	own    event.LeftOut // why all of them are left out; empty: they are not
 	root   *event.Node
 	schema *Schema
 	render renderer
+	wrong  []*field // those of the current record that had a value which does not fit
 }
 
 // Read implements event.Reader.
 func (r *reader) Read(rec *event.Record, b *event.Builder) *event.Error { return r.body(rec.Value, b) }
 
+// Own implements event.Recognizer.
+func (r *reader) Own(rec *event.Record) event.LeftOut { return r.ownIn(rec.Value) }
+
+// ownIn returns why a message is left out whatever its fields; empty: it is not, or it is broken.
+func (r *reader) ownIn(p []byte) event.LeftOut {
+	if r.own == "" || r.whole(p) != nil {
+		return ""
+	}
+	return r.own
+}
+
+// whole returns an error if not all of a message can be read.
+func (r *reader) whole(p []byte) *event.Error {
+	var o occurrence
+	for i := 0; i < len(p); {
+		number, n := next(p[i:], &o)
+		if number == 0 {
+			return broken(r.root, p, i)
+		}
+		i += n
+	}
+	return nil
+}
+
 // body reads one message.
 func (r *reader) body(p []byte, b *event.Builder) *event.Error {
+	if r.own != "" {
+		b.LeaveOut(r.own)
+		return r.whole(p)
+	}
 	r.plan.fresh()
+	for _, f := range r.wrong {
+		f.wrong = nil
+	}
+	r.wrong = r.wrong[:0]
 	if err := r.message(r.plan, r.root, p, b); err != nil {
 		return err
 	}
-	return r.finish(r.plan, b)
+	if err := r.finish(r.plan, b); err != nil {
+		return err
+	}
+	for _, f := range r.wrong {
+		if f.wrong != nil && b.Has(f.node) {
+			return f.wrong
+		}
+	}
+	return nil
+}
+
+// set sets a scalar. Of several values the last counts, so one that does not fit rejects the record only if none follows. But Protobuf
+// rejects messages with invalid UTF-8 wherever it is.
+func (r *reader) set(f *field, v value, b *event.Builder) *event.Error {
+	err := f.set(v, b)
+	if err == nil || err.Reason != event.WrongType {
+		return err
+	}
+	if !b.Has(f.node) {
+		_ = b.Null(f.node) // it occurred, so it has no default
+	}
+	f.wrong, r.wrong = err, append(r.wrong, f)
+	return nil
 }
 
 // fresh drops what fields collected from another record, or from what is overwritten.
@@ -49,7 +105,7 @@ func (m *message) fresh() {
 
 // drop drops what a field collected. Fields below entered ones are dropped when they are next entered.
 func (f *field) drop() {
-	f.count, f.held, f.here = 0, nil, false
+	f.count, f.held, f.here, f.wrong = 0, nil, false, nil
 }
 
 // occurrence is one occurrence of a field in a message.
@@ -132,7 +188,7 @@ func (r *reader) message(m *message, at *event.Node, p []byte, b *event.Builder)
 		case f == nil:
 			end, err = r.other(m, at, p, i, b)
 		case f.role == scalar:
-			err = f.set(v, b)
+			err = r.set(f, v, b)
 		case f.role == enter:
 			err = r.enter(f, v.bytes, b)
 		default:
@@ -276,7 +332,7 @@ func (r *reader) field(f *field, o *occurrence, b *event.Builder) *event.Error {
 	}
 	switch f.role {
 	case scalar:
-		return f.set(o.value, b)
+		return r.set(f, o.value, b)
 	case enter:
 		return r.enter(f, o.bytes, b)
 	case indexed:
@@ -467,7 +523,7 @@ func (r *reader) entry(part *field, p []byte, b *event.Builder) *event.Error {
 	switch {
 	case found:
 	case part.role == scalar && part.preset:
-		return part.set(part.standard, b)
+		return r.set(part, part.standard, b)
 	case part.role == rendered, part.role == known:
 		part.here = true
 	case part.role == enter:
@@ -475,7 +531,7 @@ func (r *reader) entry(part *field, p []byte, b *event.Builder) *event.Error {
 	case part.role == refused:
 		return part.node.Wrong(part.what())
 	case part.role == scalar:
-		return part.set(value{}, b)
+		return r.set(part, value{}, b)
 	}
 	return nil
 }
@@ -502,6 +558,9 @@ func (f *field) set(v value, b *event.Builder) *event.Error {
 	n := f.node
 	if b.Has(n) {
 		b.Forget(n)
+	}
+	if f.wrong != nil {
+		f.wrong = nil
 	}
 	switch f.kind {
 	case protoreflect.StringKind:

@@ -1,6 +1,7 @@
 package protobuf
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -117,6 +118,11 @@ type registeredReader struct {
 	rec    *event.Record // the current record
 	header func(name string) ([]byte, bool)
 
+	// How the previous record in Confluent's framing began, up to its message, and its plan: most records begin like the one before. No
+	// frame is the beginning of another, so these bytes alone say which it is.
+	prefix []byte
+	recent *planned
+
 	// What Resolve learned of a missing schema, until the next record.
 	unknown registry.ID
 	reject  *event.Error
@@ -136,12 +142,7 @@ type planned struct {
 
 // lastHeader returns the last header of a name.
 func (r *registeredReader) lastHeader(name string) ([]byte, bool) {
-	for i := len(r.rec.Headers) - 1; i >= 0; i-- {
-		if h := &r.rec.Headers[i]; h.Key == name {
-			return h.Value, true
-		}
-	}
-	return nil, false
+	return registry.LastHeader(r.rec, name)
 }
 
 // framed is a record without what names its schema and message.
@@ -185,15 +186,32 @@ func (r *registeredReader) frame(rec *event.Record) (out framed, err error) {
 	return out, nil
 }
 
+// find returns the plan of a record and the bytes of its message. Without a plan it returns the frame in f.
+func (r *registeredReader) find(rec *event.Record, f *framed) (*planned, []byte, error) {
+	plain := len(rec.Headers) == 0 // a header may name the schema
+	if plain && r.recent != nil && bytes.HasPrefix(rec.Value, r.prefix) {
+		return r.recent, rec.Value[len(r.prefix):], nil
+	}
+	var err error
+	if *f, err = r.frame(rec); err != nil {
+		return nil, nil, err
+	}
+	k := r.plans[f.id][string(f.which)]
+	if k == nil {
+		return nil, nil, nil
+	}
+	if plain && f.path != nil {
+		r.prefix, r.recent = append(r.prefix[:0], rec.Value[:len(rec.Value)-len(f.data)]...), k
+	}
+	return k, k.in(f), nil
+}
+
 // Resolve implements event.Resolver.
 func (r *registeredReader) Resolve(ctx context.Context, rec *event.Record) error {
 	r.reject = nil
-	f, err := r.frame(rec)
-	if err != nil {
+	var f framed
+	if k, _, err := r.find(rec, &f); k != nil || err != nil {
 		return nil //nolint:nilerr // Read rejects it
-	}
-	if r.plans[f.id][string(f.which)] != nil {
-		return nil
 	}
 	c, err := r.format.schema(ctx, f.id)
 	if err = registry.Judge(err); err != nil {
@@ -227,7 +245,10 @@ func (r *registeredReader) plan(f *framed, c compiled) {
 	}
 	if m != nil {
 		k.reader, k.name = m.reader(r.root), c.name
-		if k.breaks = m.Breaks(r.root.Declared()); k.breaks != nil {
+		if k.reader.own == "" {
+			k.breaks = m.Breaks(r.root.Declared())
+		}
+		if k.breaks != nil {
 			k.breaks.Detail += "; it is the schema of " + c.name
 		}
 	} else if k.reject == nil {
@@ -243,14 +264,30 @@ func (r *registeredReader) plan(f *framed, c compiled) {
 	r.plans[f.id][string(f.which)] = k
 }
 
+// in returns the bytes of the message in a record.
+func (k *planned) in(f *framed) []byte {
+	if !k.named && f.path == nil {
+		return f.refData
+	}
+	return f.data
+}
+
+// Own implements event.Recognizer.
+func (r *registeredReader) Own(rec *event.Record) event.LeftOut {
+	var f framed
+	if k, data, _ := r.find(rec, &f); k != nil && k.reader != nil {
+		return k.reader.ownIn(data)
+	}
+	return ""
+}
+
 // Read implements event.Reader.
 func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Error {
-	f, err := r.frame(rec)
-	if err != nil {
-		return (&event.Error{Reason: event.Undecodable, Detail: err.Error()}).Short()
-	}
-	k := r.plans[f.id][string(f.which)]
+	var f framed
+	k, data, err := r.find(rec, &f)
 	switch {
+	case err != nil:
+		return (&event.Error{Reason: event.Undecodable, Detail: err.Error()}).Short()
 	case k == nil && r.reject != nil && r.unknown == f.id:
 		return r.reject
 	case k == nil:
@@ -261,10 +298,6 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 	}
 	if k.reject != nil {
 		return k.reject
-	}
-	data := f.data
-	if !k.named && f.path == nil {
-		data = f.refData
 	}
 	if err := k.reader.body(data, b); err != nil {
 		named := *err

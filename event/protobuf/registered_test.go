@@ -122,7 +122,7 @@ func TestRegistered(t *testing.T) {
 	d := event.NewDecoder(event.Schema{Fields: fields, Version: -1, Format: Registered(registry.Confluent, a.client)})
 	order := body(t, firstText, "Order", `id:"a" at:{city:"Oslo"} n:3`)
 	guid := event.Header{Key: "__value_schema_id", Value: append([]byte{0}, binary.BigEndian.AppendUint32(nil, uint32(a.second))...)}
-	for _, c := range []struct {
+	cases := []struct {
 		name    string
 		value   []byte
 		headers []event.Header
@@ -134,15 +134,20 @@ func TestRegistered(t *testing.T) {
 		{"one within another", frame(a.first, []byte{4, 0, 0}, body(t, firstText, "Other.Inner", `id:"i"`)), nil, `id="i" n=- city=- name=-`},
 		{"another schema, in which fields have other numbers", frame(a.second, []byte{0}, body(t, secondText, "Order", `id:"b" n:4`)), nil, `id="b" n=4 city=- name=-`},
 		{"an id in a header", body(t, secondText, "Order", `id:"h" n:5`), []event.Header{{Key: "__value_schema_id", Value: []byte{9}}, {Key: guid.Key, Value: append(guid.Value, 0)}}, `id="h" n=5 city=- name=-`},
+		{"an id in a header, beside a value that begins with another", frame(a.first, []byte{2, 2}, order), []event.Header{{Key: guid.Key, Value: append(guid.Value, 0)}}, fmt.Sprintf("undecodable: there is no field tag, at byte 0 of 20; it was written with the schema of id %d (orders2 v1)", a.second)},
 		{"no such message", frame(a.first, []byte{2, 4}, order), nil, fmt.Sprintf("undecodable: the schema of id %d has no message where the record points", a.first)},
 		{"no indexes", frame(a.first, nil, nil), nil, "undecodable: the message indexes behind the schema's id cannot be read; use the registry's Protobuf serializer; for another format, declare that format"},
 		{"another type", frame(a.avro, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (avro v1) cannot be used: it is of type AVRO; declare the format avro", a.avro)},
 		{"one that does not compile", frame(a.broken, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (broken v1) cannot be used: schema.proto:1:32: field A.x: unknown type Nowhere; check whether protoc compiles it", a.broken)},
 		{"another magic byte", []byte{7, 0, 0, 0, 1, 0}, nil, "undecodable: the value begins with 070000000100, not with 00 and a schema id; use a registry's serializer, or declare the record's actual format"},
 		{"cut off in the message", frame(a.second, []byte{0}, []byte{8}), nil, fmt.Sprintf("undecodable: the message ends within field number 1, at byte 0 of 1; it was written with the schema of id %d (orders2 v1)", a.second)},
-	} {
-		if got := one(d, fields, c.value, c.headers...); got != c.want {
-			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+	}
+	for _, before := range cases { // each after each: a reader remembers how the record before began
+		for _, c := range cases {
+			one(d, fields, before.value, before.headers...)
+			if got := one(d, fields, c.value, c.headers...); got != c.want {
+				t.Errorf("%s, after %s:\ngot  %s\nwant %s", c.name, before.name, got, c.want)
+			}
 		}
 	}
 	if got := one(d, fields, frame(9999, []byte{0}, order)); !strings.HasPrefix(got, "unknown_schema: schema registry: schema of id 9999 is unknown: ") {

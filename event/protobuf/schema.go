@@ -20,6 +20,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"brine/event"
 )
 
 // Schema is a compiled .proto file with its imports. It is safe for concurrent use.
@@ -314,6 +316,15 @@ type Message struct {
 
 // Name returns the message's full name.
 func (m *Message) Name() string { return string(m.desc.FullName()) }
+
+// Shape returns what such messages look like from outside.
+func (m *Message) Shape() event.Shape {
+	out, fields := event.Shape{Name: m.Name(), Members: map[string]bool{}}, m.desc.Fields()
+	for i := range fields.Len() {
+		out.Members[string(fields.Get(i).Name())] = fields.Get(i).Message() != nil
+	}
+	return out
+}
 
 // File returns the name of its file.
 func (m *Message) File() string { return path.Base(m.desc.ParentFile().Path()) }

@@ -22,11 +22,13 @@ message Envelope { Value before = 1; Value after = 2; string op = 3; }`, nil)
 	}
 	m := compiled.Message("Envelope")
 	const placeholder = "__debezium_unavailable_value"
-	codes := ""
-	for _, c := range []byte(placeholder) {
-		codes += fmt.Sprintf("%%s: %d ", c)
+	of := func(name string) string {
+		var s strings.Builder
+		for _, c := range []byte(placeholder) {
+			fmt.Fprintf(&s, "%s: %d ", name, c)
+		}
+		return s.String()
 	}
-	of := func(name string) string { return strings.ReplaceAll(codes, "%s", name) }
 	outcome := func(partial bool, after, fields string) string {
 		t.Helper()
 		e := &event.Envelope{Form: event.Debezium, Keys: []string{"id"}, Partial: partial}

@@ -147,7 +147,8 @@ func (k *call) cell() (wire.Cell, error) {
 	if len(k.in) == 0 {
 		return wire.Cell{}, final(classDoNotRetry, "the cell block ends before the cells that the request announces")
 	}
-	c, rest, err := wire.NextCell(k.in)
+	var c wire.Cell
+	rest, err := wire.NextCell(&c, k.in)
 	if err != nil {
 		return c, final(classDoNotRetry, "%v", err)
 	}

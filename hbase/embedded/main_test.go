@@ -202,7 +202,8 @@ func region(name []byte) *hbasepb.RegionSpecifier {
 func cellsOf(t testing.TB, block []byte) (cells []wire.Cell) {
 	t.Helper()
 	for len(block) > 0 {
-		c, rest, err := wire.NextCell(block)
+		var c wire.Cell
+		rest, err := wire.NextCell(&c, block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +212,7 @@ func cellsOf(t testing.TB, block []byte) (cells []wire.Cell) {
 	return cells
 }
 
-func cell(row, family, qualifier string, ts int64, kind byte, value string) wire.Cell {
+func cell(row, family, qualifier string, ts int64, kind wire.CellType, value string) wire.Cell {
 	return wire.Cell{Row: []byte(row), Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: ts, Type: kind, Value: []byte(value)}
 }
 

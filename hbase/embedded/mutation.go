@@ -78,7 +78,7 @@ func (k *call) skip(p *hbasepb.MutationProto) {
 
 func protoCell(p *hbasepb.MutationProto, family []byte, q *hbasepb.MutationProto_ColumnValue_QualifierValue) wire.Cell {
 	c := wire.Cell{Row: p.GetRow(), Family: family, Qualifier: q.GetQualifier(), Value: q.GetValue(),
-		Timestamp: store.LatestTimestamp, Type: byte(store.Put)}
+		Timestamp: store.LatestTimestamp, Type: wire.Put}
 	switch {
 	case q.Timestamp != nil:
 		c.Timestamp = int64(q.GetTimestamp())
@@ -88,13 +88,13 @@ func protoCell(p *hbasepb.MutationProto, family []byte, q *hbasepb.MutationProto
 	if p.GetMutateType() == hbasepb.MutationProto_DELETE || q.DeleteType != nil {
 		switch q.GetDeleteType() {
 		case hbasepb.MutationProto_DELETE_ONE_VERSION:
-			c.Type = byte(store.Delete)
+			c.Type = wire.Delete
 		case hbasepb.MutationProto_DELETE_MULTIPLE_VERSIONS:
-			c.Type = byte(store.DeleteColumn)
+			c.Type = wire.DeleteColumn
 		case hbasepb.MutationProto_DELETE_FAMILY:
-			c.Type = byte(store.DeleteFamily)
+			c.Type = wire.DeleteFamily
 		case hbasepb.MutationProto_DELETE_FAMILY_VERSION:
-			c.Type = byte(store.DeleteFamilyVersion)
+			c.Type = wire.DeleteFamilyVersion
 		}
 	}
 	return c

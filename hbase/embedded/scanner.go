@@ -254,7 +254,7 @@ func (k *call) appendCells(cells []store.Cell) {
 }
 
 func wireCell(c *store.Cell) wire.Cell {
-	return wire.Cell{Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value, Timestamp: c.Timestamp, Type: byte(c.Type)}
+	return wire.Cell{Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value, Timestamp: c.Timestamp, Type: wire.CellType(c.Type)}
 }
 
 func resultMessage(cells []store.Cell) *hbasepb.Result {

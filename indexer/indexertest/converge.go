@@ -61,6 +61,7 @@ func value(rng *rand.Rand, v any) any {
 // Model is the expected state of rows and documents: for every field the greatest version, among equals the last applied. Whole changes
 // replace all fields at once.
 type Model struct {
+	Nulls   bool // a null ends its field's older value, as indexer.Document.Nulls says
 	changes indexer.Changes
 	rows    map[string]map[string]cell
 }
@@ -78,6 +79,8 @@ func NewModel(changes indexer.Changes) *Model {
 // whole is the name under which a model of whole changes stores the version of the row.
 const whole = ""
 
+var goneAt = slices.IndexFunc(Schema.Fields, func(f event.Field) bool { return f.Name == "gone" })
+
 // Apply applies an event of Schema.
 func (m *Model) Apply(ev *event.Event) {
 	key := string(ev.Values[0].Text())
@@ -91,7 +94,7 @@ func (m *Model) Apply(ev *event.Event) {
 	}
 	for i, f := range Schema.Fields[1:] {
 		v := ev.Values[i+1]
-		if v.Null() {
+		if v.Null() && (!m.Nulls || v.Unsent() || ev.Values[goneAt].Bool()) {
 			continue
 		}
 		if row == nil {
@@ -106,6 +109,8 @@ func (m *Model) Apply(ev *event.Event) {
 
 func plain(v event.Value) any {
 	switch v.Type {
+	case 0:
+		return nil
 	case event.Text:
 		return string(v.Text())
 	case event.Float:
@@ -129,7 +134,9 @@ func (m *Model) Diff(hits []search.Hit) string {
 			if name == whole {
 				continue
 			}
-			n++
+			if c.value != nil {
+				n++
+			}
 			if name == "gone" {
 				name = indexer.FieldDeleted
 			}

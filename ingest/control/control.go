@@ -57,6 +57,9 @@ type Topic struct {
 
 	reports sync.Mutex        // guards members; never held while brokers are asked
 	members map[string]Member // by key, as far as the topic has been read
+
+	keeping *together[Configuration]
+	marking *together[Mark]
 }
 
 // Open returns a client of the topic. It does not connect yet.
@@ -70,7 +73,8 @@ func Open(o Options) *Topic {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	t := &Topic{opts: o, cluster: broker.New(o.Kafka, o.RequestTimeout, o.Topic)}
+	t := &Topic{opts: o, cluster: broker.New(o.Kafka, o.RequestTimeout, o.Topic), keeping: newTogether[Configuration](),
+		marking: newTogether[Mark]()}
 	t.forget()
 	return t
 }

@@ -14,16 +14,17 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// Mark records that a configuration was changed while it ran: records of the partition from an offset on are written differently from those
-// before. Each mark has its own key, so that none replaces another.
+// Mark records from which offset on the records of a partition are written differently, because of a reload or because a process was
+// started with another configuration. Each mark has its own key, so that none replaces another.
 type Mark struct {
 	Group     string    `json:"group"`
 	Topic     string    `json:"topic"`
 	Of        string    `json:"of,omitempty"` // Kafka's id of the topic when Mark wrote it
 	Partition int       `json:"partition"`
-	Offset    int64     `json:"offset"`   // the first that is written with the new configuration
-	Settings  []string  `json:"settings"` // that changed, with their old and new values
-	Before    string    `json:"before"`   // names of the two configurations
+	Offset    int64     `json:"offset"`          // the first that is written with the new configuration
+	Until     int64     `json:"until,omitempty"` // records before it may be written with both; 0: none
+	Settings  []string  `json:"settings"`        // that changed, with their old and new values
+	Before    string    `json:"before"`          // names of the two configurations
 	After     string    `json:"after"`
 	Was       string    `json:"was,omitempty"` // names of what the two mean for the half, as in Configurations
 	Is        string    `json:"is,omitempty"`
@@ -31,11 +32,12 @@ type Mark struct {
 	At        time.Time `json:"at"`
 }
 
-// Configuration is a configuration that was in force before a mark, as far as it determines what records become.
+// Configuration is a configuration by which a half reads, or has read before a mark, as far as it determines what records become.
 type Configuration struct {
-	Name     string `json:"name"`     // as in marks
-	Pipeline string `json:"pipeline"` // that it belongs to
-	Written  string `json:"written"`  // without secrets
+	Name     string    `json:"name"`        // as in marks
+	Pipeline string    `json:"pipeline"`    // that it belongs to
+	Written  string    `json:"written"`     // without secrets
+	At       time.Time `json:"at,omitzero"` // when Keep wrote it last
 }
 
 // markKey and configurationKey begin the keys of marks and configurations. No consumer group has such a name.
@@ -44,21 +46,36 @@ const (
 	configurationKey = "configuration "
 )
 
-// Keep writes configurations, each once, and returns nil once they are durable.
+// Keep writes configurations, replacing those with the same names, and returns nil once they are durable.
 func (t *Topic) Keep(ctx context.Context, configurations []Configuration) error {
-	records := make([]event.Record, len(configurations))
-	for i := range configurations {
-		value, err := json.Marshal(&configurations[i])
+	return t.keeping.do(ctx, configurations, t.keep)
+}
+
+// keep is Keep for all who ask at a time, often for the same configuration: it is written once.
+func (t *Topic) keep(ctx context.Context, configurations []Configuration) error {
+	var records []event.Record
+	written := map[string]bool{}
+	for _, c := range slices.Backward(configurations) {
+		if written[c.Name] {
+			continue
+		}
+		written[c.Name] = true
+		c.At = time.Now().Truncate(time.Millisecond)
+		value, err := json.Marshal(&c)
 		if err != nil {
 			return err
 		}
-		records[i] = event.Record{Timestamp: time.Now().UnixMilli(), Value: value, Key: []byte(configurationKey + configurations[i].Name)}
+		records = append(records, event.Record{Timestamp: c.At.UnixMilli(), Value: value, Key: []byte(configurationKey + c.Name)})
 	}
 	return t.write(ctx, records)
 }
 
 // Mark writes marks and returns nil once they are durable.
 func (t *Topic) Mark(ctx context.Context, marks []Mark) error {
+	return t.marking.do(ctx, marks, t.mark)
+}
+
+func (t *Topic) mark(ctx context.Context, marks []Mark) error {
 	records, topics := make([]event.Record, len(marks)), map[string]broker.Topic{}
 	for i := range marks {
 		m := &marks[i]

@@ -93,11 +93,26 @@ func (c *Client) Groups(ctx context.Context) ([]string, error) { return c.cluste
 
 // Topics returns the topics in which a group has committed offsets, sorted.
 func (c *Client) Topics(ctx context.Context, group string) ([]string, error) {
-	topics, err := c.cluster.CommittedTopics(ctx, group)
+	topics, err := c.cluster.AllCommits(ctx, group)
 	if err != nil {
 		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
 	}
 	return slices.Sorted(maps.Keys(topics)), nil
+}
+
+// Notes returns the notes that accompany a group's commits, each once, in no order.
+func (c *Client) Notes(ctx context.Context, group string) ([]string, error) {
+	topics, err := c.cluster.AllCommits(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
+	}
+	notes := map[string]struct{}{}
+	for _, commits := range topics {
+		for _, commit := range commits {
+			notes[commit.Metadata] = struct{}{}
+		}
+	}
+	return slices.Collect(maps.Keys(notes)), nil
 }
 
 // Forget deletes groups with all that they have committed. None of them may have members.

@@ -70,6 +70,7 @@ func (w *World) check(ctx context.Context) {
 		}
 	}
 	w.checkLetters(ctx)
+	w.checkMarks(ctx)
 	w.count()
 }
 
@@ -189,7 +190,7 @@ func (w *World) count() {
 	for _, n := range w.ledger.ends() {
 		w.counts.Records += int(n)
 	}
-	w.counts.Commits = w.ledger.commits
+	w.counts.Commits, w.counts.Unknown = w.ledger.commits, w.ledger.unknown
 	w.counts.Tombstones = w.ledger.tombstones()
 	for _, s := range slices.Concat(w.slots, w.guests) {
 		w.counts.Lives += len(s.past)

@@ -12,7 +12,8 @@
 //	internal/memnet       connections in memory that can be cut, stopped, slowed, or lose an answer
 //	World (world.go)      brokers, region servers, the Processes, and the course of a run
 //	Process (process.go)  one life of one brine: a client and a loop with its sink, which another one follows when the process is
-//	                      reloaded (reload.go, settings.go), and people's requests to it (pause.go)
+//	                      reloaded (reload.go, settings.go), people's requests to it (pause.go), and what it records of filters that change
+//	                      (marks.go)
 //	tap (tap.go)          the brokers' answers to members, which the ledger reads
 //	Ledger (ledger.go)    what was applied, dead-lettered and committed, as the servers saw it
 //	Findings              violations of the invariants, during a run (ledger.go) and at its end (check.go)

@@ -38,6 +38,7 @@ type Ledger struct {
 	findings []string
 	found    map[string]int // by invariant
 	commits  int
+	unknown  int // records of which the marks do not say by which filter they were written
 }
 
 // reading is what a loop did, by partition, since it was last assigned the partition.

@@ -19,7 +19,7 @@ const (
 	putWithin    = 2 * time.Minute // longer than brokers are away
 )
 
-// controlOf opens the requests to pipelines. Only one goroutine may use it at a time: it holds a mutex while it waits for brokers.
+// controlOf opens the control topic. Only one goroutine may use it at a time, except for Mark: it holds a mutex while it waits for brokers.
 func (w *World) controlOf(k ingest.Kafka) *control.Topic {
 	k.Brokers = w.kafka.ListenAddrs()
 	return control.Open(control.Options{Kafka: k, Topic: controlTopic, RequestTimeout: requestTime, Every: controlEvery, Logger: w.log})

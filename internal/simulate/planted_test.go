@@ -15,6 +15,7 @@ import (
 	"brine/event/avro"
 	"brine/event/csv"
 	"brine/ingest"
+	"brine/ingest/control"
 	"brine/ingest/pace"
 	"brine/internal/testenv"
 	"brine/registry"
@@ -93,6 +94,16 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			p.Asks = true
 			p.Faults = append(p.Faults, Fault{Kind: ofAsked + " pause", At: 2 * time.Minute, For: 3 * time.Minute, Seed: p.Seed})
 		}},
+		{"records a changed filter too late", "12", Bug{Mark: func(m *control.Mark) { m.Offset += 20 }}, filtering},
+		{"records no filter that a killed process had", "12", Bug{Mark: func(m *control.Mark) { m.Until = 0 }}, func(p *Plan) {
+			filtering(p)
+			p.Processes, p.Records, p.Burst, p.Asks, p.Faults = 1, 2500, 20, false, nil
+			for i := range 8 {
+				at := time.Duration(i+1) * time.Minute
+				p.Faults = append(p.Faults, Fault{Kind: "kill process", At: at, For: 20 * time.Second, Seed: p.Seed},
+					Fault{Kind: ofReload + " filter", At: at + time.Second, For: time.Second, Seed: p.Seed + uint64(i)})
+			}
+		}},
 		{"cries collision", "10", Bug{Hooks: func(w *World, p *Process, _ *ingest.Options) { w.collided(p, "none") }}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,6 +121,14 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			}
 			t.Error("50 seeds have not found it")
 		})
+	}
+}
+
+// filtering is a plan that changes filters and has no other fault.
+func filtering(p *Plan) {
+	p.Filter, p.Faults, p.Protocol, p.Poison, p.Nulls = true, nil, "", 0, 0
+	for i := range 8 {
+		p.Faults = append(p.Faults, Fault{Kind: ofReload + " filter", At: time.Duration(i+1) * time.Minute, For: time.Second, Seed: p.Seed + uint64(i)})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
+	"brine/ingest/control"
 	"brine/internal/memnet"
 	"brine/registry"
 	"brine/sink"
@@ -19,6 +20,7 @@ type Bug struct {
 	Writer   func(event.Writer) event.Writer         // wraps the sink
 	Hooks    func(*World, *Process, *ingest.Options) // changes the loop's options
 	Reloaded func(*ingest.Options)                   // changes the options of a loop that follows another one
+	Mark     func(*control.Mark)                     // changes what is recorded of a changed filter
 }
 
 // Process is one life of one brine: it starts, and retries if it cannot begin, until it is stopped or killed.
@@ -30,6 +32,7 @@ type Process struct {
 	memory *ingest.Memory  // of its loops, one after another
 	tail   string          // suffix of the names of the tables to which it writes
 	file   func() settings // its present configuration
+	marks  *control.Topic
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -68,6 +71,7 @@ func (w *World) start(name, group, tail string, file func() settings) *Process {
 		StopTimeout:   stopWithin,
 		MaxFetchBytes: budget / 8, HaltAfterRejects: haltAfterRejects, Logger: w.log.With("process", name),
 	}
+	p.marks = w.controlOf(ingest.Kafka{Dial: p.place.Dial})
 	if slot, _, numbered := strings.Cut(name, "."); w.plan.Static && numbered && (w.plan.Protocol == "" || !strings.HasPrefix(slot, guest)) {
 		p.opts.InstanceID = slot
 	}
@@ -78,6 +82,7 @@ func (w *World) start(name, group, tail string, file func() settings) *Process {
 	}
 	w.lives.Go(func() {
 		defer close(p.done)
+		defer p.marks.Close()
 		for ctx.Err() == nil {
 			if err := p.live(ctx); err != nil && ctx.Err() == nil {
 				p.mu.Lock()

@@ -23,7 +23,9 @@ type loop struct {
 	writer  *sink.Sink
 	loop    *ingest.Loop
 	pace    *pace.Pace
-	held    int64 // bytes of records that are submitted and not durable; guarded by process.mu
+	reads   reload.Reader // what its commits note
+	opened  time.Time     // when it got its filter, if by a start or a reload
+	held    int64         // bytes of records that are submitted and not durable; guarded by process.mu
 
 	stop   context.CancelFunc
 	ended  chan struct{}
@@ -42,7 +44,8 @@ func (p *Process) newLoop(with stores, file settings) (*loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loop{process: p, client: p.Name, file: file, cfg: cfg, pace: new(pace.Pace), ended: make(chan struct{})}
+	l := &loop{process: p, client: p.Name, file: file, cfg: cfg, pace: new(pace.Pace), ended: make(chan struct{}),
+		reads: reload.Reader{Meaning: file.filter.meaning()}, opened: time.Now()}
 	if p.world.plan.Asks && p.opts.Group != reference {
 		l.pace = pace.New(pace.Order{Paused: true, Unread: true}) // until the requests are known
 	}
@@ -80,6 +83,9 @@ func (p *Process) newLoop(with stores, file settings) (*loop, error) {
 	o.Window, o.MaxBatchRecords, o.GroupProtocol = configured.Window, configured.MaxBatchRecords, configured.GroupProtocol
 	o.Kafka.ClientID, o.Schema, o.Writer, o.Budget, o.Hooks = l.client, schema, &watched{l.writer, l}, p.memory.Budget(budget), p.hooks(l)
 	o.Patient, o.Pace = follows, l.pace
+	if p.opts.Group == group {
+		o.Admit = l.admit
+	}
 	p.spoil(&o)
 	l.loop, err = ingest.New(o)
 	return l, err
@@ -157,7 +163,16 @@ func (p *Process) reload(ctx context.Context, l *loop, with stores) *loop {
 		p.world.ledger.find("0: %s: making a loop of %+v: %v", p.Name, file, err)
 		return l
 	}
-	l.loop.HandOver(next.loop, ctx, "")
+	reader := ""
+	if next.file.filter == l.file.filter {
+		next.reads, next.opened = l.reads, l.opened
+	} else {
+		next.reads.Since = time.Now()
+		announced := next.reads
+		announced.Before = l.reads.Meaning
+		reader = announced.String()
+	}
+	l.loop.HandOver(next.loop, ctx, reader)
 	l.stop()
 	left := time.NewTimer(stopWithin + graceTime)
 	defer left.Stop()

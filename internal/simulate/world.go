@@ -53,6 +53,7 @@ type Counts struct {
 	Assignments, CommitsFailed       int
 	Halted, Abandoned                int // partitions, flights
 	Reloads, Refused, Paused         int // of processes
+	Marks, Unknown                   int // of filters, and records of which they do not say by which one they were written
 	Shared, Reported                 int // rows that two different events share, and those that the undisturbed run reported
 }
 
@@ -193,6 +194,7 @@ func (w *World) heal() {
 	for _, s := range w.slots {
 		s.heal()
 	}
+	w.agree()
 	w.regroup()
 }
 

@@ -24,7 +24,7 @@ type RefusedSignIn struct {
 // Company is an OpenID provider.
 type Company struct {
 	Name string `json:"name" doc:"Display name, as in: Sign in with NAME."`
-	Path string `json:"path" doc:"Path that a browser opens to sign in."`
+	Path string `json:"path" doc:"Path that a browser opens to sign in. On the operators' port: the URL on the users' port; a session that starts there is valid on both."`
 }
 
 // Me is the caller.

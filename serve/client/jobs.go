@@ -92,7 +92,8 @@ type VerifyJob struct {
 	Ahead        bool   `json:"ahead,omitempty" doc:"Also expect records that the live consumer group has not committed yet."`
 	Repair       bool   `json:"repair,omitempty" doc:"Rewrite what is missing, stale or different, and verify it again."`
 	DeleteExtra  bool   `json:"delete_extra,omitempty" doc:"With full, and without sample: delete cells, and fields of documents, that no record accounts for. Administrators only."`
-	MostExtra    int64  `json:"most_extra,omitempty" doc:"With delete_extra: delete nothing if more rows and documents than this are extra (default: no limit)."`
+	MostExtra    int64  `json:"most_extra,omitempty" doc:"With delete_extra: delete nothing if more rows and documents than this are extra, such as those that a verification without delete_extra found. Required, unless yes is set."`
+	Yes          bool   `json:"yes,omitempty" doc:"With delete_extra: delete whatever is extra, without a limit, as the command does with --yes."`
 	Rate         int    `json:"rate,omitempty" doc:"Maximum records per second, for each topic (default: no limit)."`
 	AsConfigured bool   `json:"as_configured,omitempty" doc:"Apply the current filters to all records (default: a filter that a reload changed applies only to records after that reload)."`
 }
@@ -119,7 +120,8 @@ type DeadLetterPurgeJob struct {
 	OlderThan string `json:"older_than" doc:"Delete dead letters written before this time: 2013-01-31T08:00:00Z, or an age such as 30d."`
 	KeepOpen  bool   `json:"keep_open,omitempty" doc:"In each partition, keep the first dead letter that has not been replayed, and everything after it."`
 	DryRun    bool   `json:"dry_run,omitempty" doc:"Only show what would be done. Without it: administrators only."`
-	Shown     string `json:"shown,omitempty" doc:"Job that was the dry run of this purge and ended within the last hour: delete at most the records that it showed."`
+	Shown     string `json:"shown,omitempty" doc:"Job that was the dry run of this purge and ended within the last hour: delete at most the records that it showed. Required, except in a dry run or if yes is set."`
+	Yes       bool   `json:"yes,omitempty" doc:"Delete whatever is old enough, as the command does with --yes."`
 }
 
 // ReindexJob requests what brine reindex does.

@@ -365,7 +365,8 @@ type SetOffsets struct {
 	To         string       `json:"to,omitempty" doc:"New offsets: earliest, latest, a time (2013-01-31T08:00:00Z, or an age such as 2h), offsets (0:1200,1:900), or, only in a dry run, +N or -N relative to the current ones. Not with moves."`
 	Partitions []int        `json:"partitions,omitempty" doc:"Only these partitions (default: those whose offsets are given, else all)."`
 	DryRun     bool         `json:"dry_run,omitempty" doc:"Only show what would be done."`
-	Moves      []OffsetMove `json:"moves,omitempty" doc:"Instead of anything else: exactly these moves, as a dry run showed them. Refused as a whole if a partition has another committed offset than now, unless it already has the new one."`
+	Moves      []OffsetMove `json:"moves,omitempty" doc:"Instead of anything else: exactly these moves, as a dry run showed them. Refused as a whole if a partition has another committed offset than now, unless it already has the new one. Required, except in a dry run or if yes is set."`
+	Yes        bool         `json:"yes,omitempty" doc:"Set the offsets that to means at that moment, as the command does with --yes."`
 }
 
 // OffsetMoves are the changes that were made, or would be.

@@ -24,7 +24,7 @@ type Reload struct {
 	Warnings  []string        `json:"warnings,omitempty" doc:"Warnings about the file."`
 
 	Onward     []ReloadOffset `json:"onward,omitempty" doc:"Offsets from which records are written according to the file, where what was written before is kept."`
-	Unrecorded string         `json:"unrecorded,omitempty" doc:"Why onward could not be recorded. It is then only in the log and in this answer."`
+	Unrecorded string         `json:"unrecorded,omitempty" doc:"Why onward is not in the control topic yet. Until it is, the partitions wait before they read on."`
 }
 
 // ReloadHalf is what a reload does to a half of a pipeline.
@@ -56,6 +56,7 @@ type ReloadOffset struct {
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
 	Offset    int64  `json:"offset" doc:"Offset of the first record that is written according to the file."`
+	Until     int64  `json:"until,omitempty" doc:"Records before this offset may be written both as before and according to the file, because some of them were not settled within kafka.stop_timeout, or when their process was killed. Verifications accept either."`
 }
 
 // Reload makes the brine that answers load its configuration again, or reports what that would do. That brine runs the pipelines; every

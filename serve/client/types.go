@@ -200,8 +200,8 @@ type Command struct {
 	Row     string `json:"row" doc:"Row key, in the HBase shell's notation."`
 	To      string `json:"to" doc:"State of the row once the command is applied."`
 	Version int64  `json:"version" doc:"state_version of the row once the command is applied."`
-	State   string `json:"state" doc:"accepted (stored), published (in the topic), applied, overtaken (a newer change set the row's state or deleted it) or failed."`
-	Detail  string `json:"detail,omitempty" doc:"Why the command was overtaken or failed."`
+	State   string `json:"state" doc:"accepted (stored), published (in the topic), applied, overtaken (a newer change set the row's state or deleted it), failed (no effect) or unanswered (the reader of the commands' topic has not changed the row in time)."`
+	Detail  string `json:"detail,omitempty" doc:"Why the command was overtaken, failed or is unanswered."`
 	Token   string `json:"token,omitempty" doc:"Pass in the header Brine-After of reads that must see the command's effect. Absent until the command is published."`
 }
 

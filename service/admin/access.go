@@ -15,7 +15,8 @@ import (
 // strangersMay are the paths served to anyone who can reach the port.
 var strangersMay = []string{"/metrics", "/healthz", "/readyz"}
 
-// serve passes a request to its handler, or answers why it is refused and what to do.
+// serve passes a request to its handler, or answers why it is refused and what to do. A port with a token asks everybody for it, also other
+// users and programs of this machine. A socket does not: its file's permissions say who may connect.
 func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 	wanted := p.opts.Follow()
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -29,12 +30,12 @@ func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 	case shown && wanted != "":
 		refuse(w, "wrong token (http.token)")
 		return
-	case fromLoopback(r), p.local() && guard.Forwarded(r) == "":
+	case p.local() && guard.Forwarded(r) == "", wanted == "" && fromLoopback(r):
 	case wanted == "":
 		http.Error(w, "outside loopback only metrics and health are served: set http.token, and send it", http.StatusForbidden)
 		return
 	default:
-		refuse(w, "outside loopback this needs this brine's token (http.token)")
+		refuse(w, "this needs this brine's token (http.token)")
 		return
 	}
 	if err := p.origin.Check(r); err != nil { // a web page may make a browser on this machine send it

@@ -47,9 +47,6 @@ func HalvesOf(groups []*Group) (halves []config.Half) {
 	return halves
 }
 
-// consumerSession is the brokers' default group.consumer.session.timeout.ms. They may have another; only they know.
-const consumerSession = 45 * time.Second
-
 // LookUp fetches the group's current state from the brokers.
 func (g *Group) LookUp(ctx context.Context, client *offsets.Client) error {
 	found, err := client.Group(ctx, g.Half.Group(), g.Half.Pipeline.Topic)
@@ -57,7 +54,7 @@ func (g *Group) LookUp(ctx context.Context, client *offsets.Client) error {
 		return Error(fmt.Errorf("%s: %w", g.Half.Name(), err))
 	}
 	if g.Group = found; found.Consumer {
-		g.Session = consumerSession
+		g.Session = config.ConsumerSession
 	}
 	return nil
 }
@@ -101,6 +98,15 @@ type Position struct {
 	Lag       int64    `json:"lag"`             // offsets, an upper bound of the records
 	Members   []string `json:"members"`         // of the group, including killed ones until their sessions expire
 	Session   float64  `json:"session_seconds"` // how long that takes at most
+	Onward    *Onward  `json:"onward,omitempty"`
+}
+
+// Onward is the offset from which on the last change of what becomes of records applies to a partition.
+type Onward struct {
+	Offset int64     `json:"offset"`
+	Until  int64     `json:"until,omitempty"` // records before it may be written as before and as after the change; 0: none
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
 }
 
 // Positions returns the group's position in each partition.

@@ -127,6 +127,9 @@ func (s *Stack) Dir() string { return s.dir }
 // KafkaAddr returns the address of the broker.
 func (s *Stack) KafkaAddr() string { return s.kafka.ListenAddrs()[0] }
 
+// Kafka returns the broker, with its faults.
+func (s *Stack) Kafka() *brokers.Broker { return s.kafka }
+
 // HBaseAddr returns the address of HBase's master.
 func (s *Stack) HBaseAddr() string { return s.hbase.Addr() }
 

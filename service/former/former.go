@@ -1,6 +1,6 @@
-// Package former knows how halves of pipelines were configured before they were reloaded: from which offset on another filter, say, decides
-// what becomes of records, and which one did before. Reloads record this in the control topic (Configuration). Code that reads records
-// again asks for it (Read, Notes.Of).
+// Package former knows how halves of pipelines were configured earlier: from which offset on another filter decides what becomes of
+// records, for example, and which one did before. Reloads and starts record this in the control topic (Configuration). Code that reads
+// records again asks for it (Read, Notes.Of).
 //
 // The invariants:
 //   - An answer is what was in force, or unknown: an earlier configuration that is loaded counts only if it still means what it
@@ -12,10 +12,12 @@
 package former
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"brine/config"
 	"brine/event"
@@ -30,7 +32,7 @@ func Configuration(of config.Half, cfg *config.Config) (control.Configuration, e
 	return control.Configuration{Name: reload.MeaningOf(of), Pipeline: of.Pipeline.Name, Written: written}, err
 }
 
-// Notes are the notes of reloads.
+// Notes are the marks and configurations in the control topic.
 type Notes struct {
 	cfg    *config.Config
 	marks  []control.Mark
@@ -38,12 +40,67 @@ type Notes struct {
 	loaded map[string]*config.Config // by name; nil: it is no longer known what was in force
 }
 
+// Topic is the control topic, as far as it holds notes.
+type Topic interface {
+	Marks(ctx context.Context) ([]control.Mark, map[string]control.Configuration, error)
+}
+
 // Read reads the notes for the halves of a configuration.
-func Read(ctx context.Context, topic *control.Topic, cfg *config.Config) (*Notes, error) {
+func Read(ctx context.Context, topic Topic, cfg *config.Config) (*Notes, error) {
 	n := &Notes{cfg: cfg, loaded: map[string]*config.Config{}}
 	var err error
 	n.marks, n.kept, err = topic.Marks(ctx)
 	return n, err
+}
+
+// Others returns what the half made of records where it was configured otherwise, according to what its group's commits note of who reads.
+func Others(h config.Half, readers []string) (names []string) {
+	now := reload.MeaningOf(h)
+	for _, reader := range readers {
+		r := reload.ParseReader(reader).For(h)
+		for _, name := range []string{r.Last(), r.Meaning} {
+			if name != unknown && name != now && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Onward returns the last mark of each partition of a topic that a group reads.
+func (n *Notes) Onward(group, topic string) map[int]control.Mark {
+	last := map[int]control.Mark{}
+	if n == nil {
+		return last
+	}
+	for _, m := range n.marks {
+		if before, known := last[m.Partition]; m.Group == group && m.Topic == topic && (!known || !m.At.Before(before.At)) {
+			last[m.Partition] = m
+		}
+	}
+	return last
+}
+
+// Configured returns the configuration that is stored for a pipeline under a name, or nil if it is no longer known.
+func (n *Notes) Configured(name, pipeline string) *config.Config { return n.load(name, pipeline) }
+
+// Last returns the configuration that was stored last among those that have a table or an index, such as tables.scans, or nil.
+func (n *Notes) Last(store string) *config.Config {
+	latestFirst := func(a, b control.Configuration) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(a.Name, b.Name)) }
+	for _, c := range slices.SortedFunc(maps.Values(n.kept), latestFirst) {
+		if cfg := n.load(c.Name, c.Pipeline); cfg != nil && has(cfg, store) {
+			return cfg
+		}
+	}
+	return nil
+}
+
+func has(cfg *config.Config, store string) bool {
+	kind, name, _ := strings.Cut(store, ".")
+	if kind == "tables" {
+		return cfg.Table(name) != nil
+	}
+	return cfg.Index(name) != nil
 }
 
 // Half is how a half was configured before.
@@ -87,8 +144,14 @@ func (h *Half) As(partition int, offset int64) (cfg *config.Config, half *config
 	return h.Configs[i], &h.Halves[i], h.Known(i)
 }
 
-// Of returns how a half of a single topic was configured before, or nil if no note says that it ever was different.
-func (n *Notes) Of(h config.Half) *Half {
+// Of returns how a half of a single topic was configured before, or nil if no note says that it ever was different. Records that two
+// configurations may have written are those of the later one.
+func (n *Notes) Of(h config.Half) *Half { return n.of(h, false) }
+
+// Written is Of for those who judge what was written: of records that two configurations may have written, it is unknown which did.
+func (n *Notes) Written(h config.Half) *Half { return n.of(h, true) }
+
+func (n *Notes) of(h config.Half, doubts bool) *Half {
 	if n == nil {
 		return nil
 	}
@@ -112,15 +175,27 @@ func (n *Notes) Of(h config.Half) *Half {
 	}
 	for _, partition := range slices.Sorted(maps.Keys(byPartition)) { // sorted, so that readings always get the same numbers
 		marks := byPartition[partition]
+		doubt, end := int64(0), int64(0) // records before doubt may be of both; the eras so far end at end
 		for i, m := range marks {
 			was := m.Was
 			if i > 0 && marks[i-1].Is != was {
 				if last := marks[i-1]; last.Offset == m.Offset && last.Was == was && last.Is == m.Is {
+					doubt = max(doubt, m.Until)
 					continue // one and the same, written twice
 				}
 				was = unknown // they do not follow each other
 			}
-			add(partition, was, m.Offset)
+			if doubts && doubt > end {
+				end = min(doubt, m.Offset)
+				add(partition, unknown, end)
+			}
+			if m.Offset > end || !doubts {
+				add(partition, was, m.Offset)
+			}
+			doubt, end = max(doubt, m.Until), m.Offset
+		}
+		if doubts && doubt > end {
+			add(partition, unknown, doubt)
 		}
 		if last := marks[len(marks)-1]; last.Is != now && wasInForce(marks, now) { // the configuration asked about is itself an earlier one
 			add(partition, unknown, math.MaxInt64)
@@ -187,8 +262,7 @@ func (n *Notes) load(name, pipeline string) *config.Config {
 		cfg = loaded
 	}
 	p := cfg.Pipeline(pipeline)
-	if p == nil || reload.Meaning(p) != name && // as earlier versions named it
-		!slices.ContainsFunc(p.Halves(), func(h config.Half) bool { return reload.MeaningOf(h) == name }) {
+	if p == nil || !slices.ContainsFunc(p.Halves(), func(h config.Half) bool { return reload.Means(h, name) }) {
 		return nil
 	}
 	n.loaded[name] = cfg
@@ -205,11 +279,11 @@ func (n *Notes) alike(written string) *config.Config {
 	return nil
 }
 
-// nameOf returns what a name in a mark means for a half. Earlier versions named what the whole pipeline means, which may differ although
-// the half makes the same of records.
+// nameOf returns what a name in a mark means for a half. Earlier versions gave other names, also to what the whole pipeline means, which
+// may differ although the half makes the same of records.
 func (n *Notes) nameOf(name string, h config.Half) string {
 	switch cfg := n.load(name, h.Pipeline.Name); {
-	case name == reload.Meaning(h.Pipeline):
+	case reload.Means(h, name):
 		return reload.MeaningOf(h)
 	case cfg != nil:
 		is := reload.MeaningOf(config.Half{Pipeline: cfg.Pipeline(h.Pipeline.Name), Kind: h.Kind})

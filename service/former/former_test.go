@@ -3,8 +3,10 @@ package former
 import (
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"brine/config"
 	"brine/ingest/control"
@@ -148,6 +150,104 @@ func TestRowsKnowTheirFilterWhenOnlyDocumentsChanged(t *testing.T) {
 		}
 		if h := n.Of(now.Halves()[1]); h.Unknown(0, 0, 5000) > 0 || len(h.Ends()[0]) != 3 {
 			t.Errorf("named as before: %v: of documents %d are unknown, %+v", old, h.Unknown(0, 0, 5000), h.Ends())
+		}
+	}
+}
+
+// TestLast checks that the latest of the configurations that have a table or an index is found.
+func TestLast(t *testing.T) {
+	now := load(t)
+	n := &Notes{cfg: now, kept: map[string]control.Configuration{}, loaded: map[string]*config.Config{}}
+	for i, when := range []string{"n > 1", "n > 3", "n > 2"} {
+		cfg := load(t, "    version: at\n", "    version: at\n    when: '"+when+"'\n", "md5(id, 4)", "md5(id, "+when[4:]+")")
+		kept, err := Configuration(cfg.Halves()[0], cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept.At = time.UnixMilli(int64(i))
+		n.kept[kept.Name] = kept
+	}
+	for store, want := range map[string]string{"tables.t": "n > 2", "indexes.x": "n > 2", "tables.x": "", "indexes.t": ""} {
+		got := ""
+		if cfg := n.Last(store); cfg != nil {
+			got = cfg.Pipelines[0].When
+		}
+		if got != want {
+			t.Errorf("the last of %s has the filter %q, want %q", store, got, want)
+		}
+	}
+}
+
+// TestOthers checks what the notes of a group's commits say that a half made of records where it was configured otherwise.
+func TestOthers(t *testing.T) {
+	h := load(t).Halves()[0]
+	now, early := reload.MeaningOf(h), reload.Meaning(h.Pipeline)
+	for _, c := range []struct {
+		readers []string
+		want    []string
+	}{
+		{nil, nil},
+		{[]string{"", now, early, now + "@7", early + "@7", now + ">" + now + "@7"}, nil},
+		{[]string{"x", "x@7", now, "y@9"}, []string{"x", "y"}},
+		{[]string{now + ">x@7"}, []string{"x"}}, // announced, and perhaps begun
+		{[]string{"x>" + now + "@7"}, []string{"x"}},
+	} {
+		if got := Others(h, c.readers); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.readers, got, c.want)
+		}
+	}
+}
+
+// TestWrittenByBoth checks that records which two configurations may have written are unknown to those who judge them, and only to them.
+func TestWrittenByBoth(t *testing.T) {
+	plain, once := load(t), load(t, "    version: at\n", "    version: at\n"+filter)
+	now := load(t, "    version: at\n", "    version: at\n    when: 'n > 2'\n")
+	for name, c := range map[string]struct {
+		first, second [2]int64 // offset and until
+		again         int64    // until of a second copy of the first mark
+		want          string   // of offsets 5, 15, 25 …: p of the first, o of the second, u unknown, . of now
+	}{
+		"none":                           {[2]int64{10, 0}, [2]int64{40, 0}, 0, "pooo.."},
+		"some":                           {[2]int64{10, 20}, [2]int64{40, 50}, 0, "puoou."},
+		"a copy of the mark says so":     {[2]int64{10, 0}, [2]int64{40, 0}, 20, "puoo.."},
+		"up to the next mark":            {[2]int64{10, 40}, [2]int64{40, 0}, 0, "puuu.."},
+		"beyond the next mark":           {[2]int64{10, 50}, [2]int64{40, 0}, 0, "puuuu."},
+		"beyond the next one's end":      {[2]int64{10, 60}, [2]int64{20, 30}, 0, "puuuuu"},
+		"both at the same offset":        {[2]int64{10, 20}, [2]int64{10, 30}, 0, "puu..."},
+		"from the partition's beginning": {[2]int64{0, 10}, [2]int64{40, 0}, 0, "uooo.."},
+	} {
+		h := now.Halves()[0]
+		n := notesOf(t, now, plain, once, now)
+		n.marks = nil
+		p, o := reload.MeaningOf(plain.Halves()[0]), reload.MeaningOf(once.Halves()[0])
+		mark := func(at [2]int64, was, is string) {
+			n.marks = append(n.marks, control.Mark{Group: h.Group(), Topic: "t", Offset: at[0], Until: at[1], Was: was, Is: is})
+		}
+		mark(c.first, p, o)
+		if c.again > 0 {
+			mark([2]int64{c.first[0], c.again}, p, o)
+		}
+		mark(c.second, o, reload.MeaningOf(h))
+		shown := func(of *Half) (text string) {
+			for offset := int64(5); offset < 60; offset += 10 {
+				switch _, half, known := of.As(0, offset); {
+				case !known:
+					text += "u"
+				case half == nil:
+					text += "."
+				case half.Pipeline.When == "":
+					text += "p"
+				default:
+					text += "o"
+				}
+			}
+			return text
+		}
+		if got := shown(n.Written(h)); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := shown(n.Of(h)); strings.Contains(got, "u") {
+			t.Errorf("%s: read by %s", name, got)
 		}
 	}
 }

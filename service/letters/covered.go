@@ -108,7 +108,8 @@ func (e *Effect) Hide(pipeline string, rules *mask.Rules) {
 		c := &e.Places[i]
 		c.Row = mask.If(rules.MasksKey(c.In), c.Row)
 		if rules.MasksPlace(c.In, c.Column) {
-			c.Then, c.Now = mask.Text, mask.If(c.Now != "", c.Now)
+			c.Then.Cover(mask.Text)
+			c.Now.Cover(mask.Text)
 		}
 	}
 }

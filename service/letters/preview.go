@@ -99,17 +99,18 @@ type FixedField struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Change is what would become of a cell of a row or a field of a document. Rows and cell values are formatted as in HBase's shell.
+// Change is what would become of a cell of a row or a field of a document. Rows are formatted as in HBase's shell, fields of documents as
+// JSON.
 type Change struct {
-	In      string `json:"in"` // table or index
-	Row     string `json:"row"`
-	Column  string `json:"column"`
-	Action  string `json:"action"`
-	Now     string `json:"now,omitempty"`
-	At      int64  `json:"now_version,omitempty"`
-	Deleted bool   `json:"deleted,omitempty"` // what stays is a delete of that version
-	Then    string `json:"then"`
-	Version int64  `json:"version"`
+	In      string      `json:"in"` // table or index
+	Row     string      `json:"row"`
+	Column  string      `json:"column"`
+	Action  string      `json:"action"`
+	Now     *sink.Shown `json:"now,omitempty"` // absent: there is none
+	At      int64       `json:"now_version,omitempty"`
+	Deleted bool        `json:"deleted,omitempty"` // what stays is a delete of that version
+	Then    sink.Shown  `json:"then"`
+	Version int64       `json:"version"`
 }
 
 // Effects of a change on what is there.
@@ -273,7 +274,7 @@ func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error
 				return
 			}
 		}
-		c := Change{In: to, Row: rowkey.Binary(row), Column: column, Action: Adds, Then: p.written(value), Version: version}
+		c := Change{In: to, Row: rowkey.Binary(row), Column: column, Action: Adds, Then: p.shown(to, column, value), Version: version}
 		if i := slices.IndexFunc(there, func(x Change) bool { return x.Column == column }); i >= 0 {
 			c.Now, c.At = there[i].Now, there[i].At
 			switch {
@@ -281,7 +282,7 @@ func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error
 				c.Action = Stays
 			case c.At < version:
 				c.Action = Replaces
-			case c.Now == c.Then:
+			case *c.Now == c.Then:
 				c.Action = Same
 			default:
 				c.Action = Ties
@@ -289,7 +290,7 @@ func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error
 		}
 		if c.Action == Adds || c.Action == Replaces {
 			if at := markers.Hiding([]byte(column), version); at >= 0 {
-				c.Action, c.Deleted, c.Now, c.At = Stays, true, "", at
+				c.Action, c.Deleted, c.Now, c.At = Stays, true, nil, at
 			}
 		}
 		e.Places = append(e.Places, c)
@@ -297,11 +298,15 @@ func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error
 	return cmp.Or(failed, err)
 }
 
-func (p *Preview) written(value []byte) string {
-	if p.rows != nil {
-		return rowkey.Binary(value)
+// shown returns the value of a cell or of a document's field for people.
+func (p *Preview) shown(in, column string, value []byte) sink.Shown {
+	switch {
+	case p.rows != nil:
+		return p.rows.Show(in, column, value)
+	case string(value) == "null":
+		return sink.Shown{}
 	}
-	return string(value)
+	return sink.ShownText(string(value))
 }
 
 // standing returns the current cells of a row in a table, with its delete markers, or fields of a document in a part of an index.
@@ -315,7 +320,7 @@ func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Ch
 			return nil, nil, fmt.Errorf("reading what is stored in %s: %w", in, err)
 		}
 		for _, c := range found[0].Cells {
-			out = append(out, Change{Column: string(c.Family) + ":" + string(c.Qualifier), Now: rowkey.Binary(c.Value), At: c.Timestamp})
+			out = append(out, p.standingAt(in, string(c.Family)+":"+string(c.Qualifier), c.Value, c.Timestamp))
 		}
 		if markers, err = verify.MarkersOf(ctx, p.client, in, key); err != nil {
 			return nil, nil, fmt.Errorf("reading what is deleted in %s: %w", in, err)
@@ -331,7 +336,12 @@ func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Ch
 	}
 	fields, err := indexer.Fields(docs[0].Source)
 	for _, f := range fields {
-		out = append(out, Change{Column: f.Name, Now: string(f.JSON), At: cmp.Or(f.Version, docs[0].Version)})
+		out = append(out, p.standingAt(in, f.Name, f.JSON, cmp.Or(f.Version, docs[0].Version)))
 	}
 	return out, nil, err
+}
+
+func (p *Preview) standingAt(in, column string, value []byte, version int64) Change {
+	now := p.shown(in, column, value)
+	return Change{Column: column, Now: &now, At: version}
 }

@@ -150,14 +150,14 @@ func (e *Effect) Print(out io.Writer, asJSON bool) error {
 			row = at
 			term.Println(out, "  %s, version %d", at, x.Version)
 		}
-		now := fmt.Sprintf("%s at %d", term.Clip(x.Now, mostShown), x.At)
+		now := "nothing there"
 		switch {
 		case x.Deleted:
 			now = fmt.Sprintf("deleted at %d", x.At)
-		case x.Action == Adds:
-			now = "nothing there"
+		case x.Now != nil:
+			now = fmt.Sprintf("%s at %d", term.Clip(x.Now.String(), mostShown), x.At)
 		}
-		term.Println(out, "    %-8s %s = %s (%s)", x.Action, x.Column, term.Clip(x.Then, mostShown), now)
+		term.Println(out, "    %-8s %s = %s (%s)", x.Action, x.Column, term.Clip(x.Then.String(), mostShown), now)
 	}
 	return nil
 }

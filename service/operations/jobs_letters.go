@@ -232,8 +232,7 @@ func (o *Operations) shownPurge(ctx context.Context, of *client.DeadLetterPurgeJ
 	if job.Kind != serve.DeadLetterPurgeJob || json.Unmarshal(job.Asked, &asked) != nil || !asked.DryRun || asked.Shown != "" {
 		return nil, misused("shown: job %s is not a dry run of a purge", of.Shown)
 	}
-	if asked.DryRun = of.DryRun; asked != (client.DeadLetterPurgeJob{Pipeline: of.Pipeline, OlderThan: of.OlderThan, KeepOpen: of.KeepOpen,
-		DryRun: of.DryRun}) {
+	if asked.Pipeline != of.Pipeline || asked.OlderThan != of.OlderThan || asked.KeepOpen != of.KeepOpen {
 		return nil, misused("shown: job %s was asked for something else; repeat its pipeline, older_than and keep_open", of.Shown)
 	}
 	ended, err := time.Parse(time.RFC3339, job.Ended)

@@ -163,7 +163,11 @@ func (b *bench) checkVerify(n int) {
 	operator := b.Client
 	b.Client = b.as("deleter", account.Admin)
 	defer func() { b.Client = operator }()
-	of := client.VerifyJob{HalvesOf: client.HalvesOf{Pipeline: "scans"}, Full: true, DeleteExtra: true, MostExtra: 1}
+	of := client.VerifyJob{HalvesOf: client.HalvesOf{Pipeline: "scans"}, Full: true, DeleteExtra: true}
+	if _, err := b.StartJob(t.Context(), serve.VerifyJob, of, ""); status(err) != http.StatusPreconditionRequired {
+		t.Errorf("unseen: %v", err)
+	}
+	of.MostExtra = 1
 	more := b.job(serve.VerifyJob, of)
 	if more.State != client.JobFailed || !strings.Contains(more.Detail, "deleted nothing: 2 rows and documents are extra, more than the 1 of most_extra") || more.Fix == "" ||
 		len(results[any](t, more, "deleted_extra")) != 0 {
@@ -259,6 +263,9 @@ func (b *bench) checkLetterJobs() {
 			t.Errorf("shown by %s: %v, want %d", shown, err, want)
 		}
 	}
+	if _, err := b.StartJob(t.Context(), serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "1ms"}, ""); status(err) != http.StatusPreconditionRequired {
+		t.Errorf("unseen: %v", err)
+	}
 	other := client.DeadLetterPurgeJob{OlderThan: "1ms", KeepOpen: true, Shown: planned.ID}
 	if _, err := b.StartJob(t.Context(), serve.DeadLetterPurgeJob, other, ""); status(err) != http.StatusBadRequest {
 		t.Errorf("another purge: %v", err)
@@ -268,6 +275,10 @@ func (b *bench) checkLetterJobs() {
 		t.Errorf("shown an hour ago: %v", err)
 	}
 	b.operations.now = time.Now
+	unseen := b.job(serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "1ms", Yes: true})
+	if got := results[topic](t, unseen, "topic"); unseen.State != client.JobDone || len(got) == 0 || !got[0].Deleted || got[0].Letters != 1 {
+		t.Errorf("whatever there is: %+v", unseen)
+	}
 	b.Client = operator
 }
 

@@ -29,7 +29,7 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 		return nil, err
 	}
 	if of.MostExtra < 0 || of.MostExtra > 0 && !of.DeleteExtra {
-		return nil, misused("most_extra: %d: write how many may be deleted, with delete_extra", of.MostExtra)
+		return nil, misused("most_extra: %d: write how many rows and documents may be extra, with delete_extra", of.MostExtra)
 	}
 	halves, err := verifications.Halves(cfg, of.Pipeline, of.Half)
 	if err != nil {

@@ -389,6 +389,7 @@ func (b *bench) checkRefusals() {
 		{client.SetOffsets{To: "0:1", HalvesOf: client.HalvesOf{Pipeline: "scans"}, Partitions: []int{77}}, 404}, {client.SetOffsets{To: "77:1", HalvesOf: client.HalvesOf{Pipeline: "scans"}}, 404},
 		{client.SetOffsets{To: "0:99999999", HalvesOf: client.HalvesOf{Pipeline: "scans"}}, 400},
 	} {
+		c.to.Yes = true
 		if got, err := b.SetOffsets(ctx, c.to); status(err) != c.want || got.Done {
 			t.Errorf("%+v: %v, want %d", c.to, err, c.want)
 		}
@@ -447,6 +448,10 @@ func TestOffsetsAreSet(t *testing.T) {
 		t.Fatalf("%+v, %v", dry, err)
 	}
 	to.DryRun = false
+	if set, err := b.SetOffsets(t.Context(), to); status(err) != http.StatusPreconditionRequired || set.Done || !strings.Contains(err.Error(), "send its moves") {
+		t.Errorf("set unseen: %+v, %v", set, err)
+	}
+	to.Yes = true
 	set, err := b.SetOffsets(t.Context(), to)
 	skipped := int64(0)
 	for _, m := range set.Moves {
@@ -465,7 +470,7 @@ func TestOffsetsAreSet(t *testing.T) {
 		}
 	}
 	entries := b.audited()
-	if len(entries) != 1 || entries[0] != `offsets.set {"pipeline":"scans","half":"rows","to":"latest"}` {
+	if len(entries) != 1 || entries[0] != `offsets.set {"pipeline":"scans","half":"rows","to":"latest","yes":true}` {
 		t.Errorf("%q", entries)
 	}
 	if again, err := b.SetOffsets(t.Context(), to); err != nil || again.Done || len(again.Moves) != 0 {
@@ -526,7 +531,8 @@ func (b *bench) checkShownMoves(half client.HalvesOf) {
 		to   client.SetOffsets
 		want int
 	}{
-		{client.SetOffsets{HalvesOf: half, To: "+5"}, 400},
+		{client.SetOffsets{HalvesOf: half, To: "+5"}, 428},
+		{client.SetOffsets{HalvesOf: half, To: "+5", Yes: true}, 400},
 		{client.SetOffsets{HalvesOf: half, Moves: latest.Moves}, 400},
 		{client.SetOffsets{Moves: append(latest.Moves, latest.Moves[0])}, 400},
 		{strange(func(m *client.OffsetMove) { m.Now = nil }), 409},

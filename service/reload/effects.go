@@ -97,7 +97,7 @@ var effects = map[string]map[Effect]string{
 	"pipelines.<name>.documents[].set": {Onward: "+", Replay: "-"},
 	"pipelines.<name>.read":            {Drain: "max_batch_records max_batch_bytes window rate max_pause halt_pause"},
 	"pipelines.<name>.write":           {Drain: "autoflush write_buffer linger retries pause durability"},
-	"pipelines.<name>.commands":        {Elsewhere: "table state states record_key partitioner topic"},
+	"pipelines.<name>.commands":        {Elsewhere: "table state states record_key partitioner topic answer_within"},
 	"pipelines.<name>.mask":            {Drain: "+ -"},
 	"pipelines.<name>.mask[]":          {Drain: "field shown_to"},
 

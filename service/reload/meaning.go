@@ -34,29 +34,45 @@ func Digest(c *config.Config) string {
 	sum := sha256.New()
 	sum.Write([]byte(text))
 	for _, p := range c.Pipelines {
-		p.EachMeant(func(_, name, setting, value string) { fmt.Fprintf(sum, "\x00%s %s\x00%s", setting, name, value) })
+		p.EachMeant(func(m config.Meant) { fmt.Fprintf(sum, "\x00%s %s\x00%s", m.Setting, m.Name, m.Value) })
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
-// Meaning returns a name for what a pipeline makes of records. Two configurations of the pipeline with the same name make the same of them.
-// The name is the start of a SHA-256 over all settings that affect what is written, with ${…} expanded, and over the schema's file.
-func Meaning(p *config.Pipeline) string {
-	return meaning(p, func(string) bool { return true })
-}
-
-// MeaningOf returns such a name for what a half makes of records.
+// MeaningOf returns a name for what a half makes of records. Two configurations with the same name make the same of them. The name is the
+// start of a SHA-256 over all settings that affect what the half writes, with ${…} expanded, and over the schema's file. Settings that are
+// not set do not count, so that a version of brine that has more settings calls it the same.
 func MeaningOf(h config.Half) string {
-	return meaning(h.Pipeline, func(setting string) bool { return affects(setting, h) })
+	return form + meaning(h.Pipeline, func(m *config.Meant) bool { return !m.Unset && affects(m.Setting, h) })
 }
 
-func meaning(p *config.Pipeline, counts func(setting string) bool) string {
+// form begins the names that MeaningOf returns.
+const form = "2."
+
+// Stored reports whether a name is one of a version that stores the configuration of each half that it starts. Earlier versions stored it
+// only when a reload led away from it.
+func Stored(name string) bool { return strings.HasPrefix(name, form) }
+
+// Means reports whether a name is one for what the half makes of records, given by this version or an earlier one.
+func Means(h config.Half, name string) bool {
+	if Stored(name) {
+		return name == MeaningOf(h)
+	}
+	return name == Meaning(h.Pipeline) || name == meaning(h.Pipeline, func(m *config.Meant) bool { return affects(m.Setting, h) })
+}
+
+// Meaning returns the name that early versions gave to what a pipeline makes of records.
+func Meaning(p *config.Pipeline) string {
+	return meaning(p, func(*config.Meant) bool { return true })
+}
+
+func meaning(p *config.Pipeline, counts func(*config.Meant) bool) string {
 	var lines []string
-	p.EachMeant(func(section, name, setting, value string) {
-		switch effectOf(section, name) {
+	p.EachMeant(func(m config.Meant) {
+		switch effectOf(m.Section, m.Name) {
 		case Onward, Replay:
-			if counts(setting) {
-				lines = append(lines, setting+" "+name+"\x00"+value)
+			if counts(&m) {
+				lines = append(lines, m.Setting+" "+m.Name+"\x00"+m.Value)
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package reload_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,5 +74,22 @@ pipelines:
 			t.Errorf("another %s has the same digest", c.file)
 		}
 		was = now
+	}
+}
+
+// TestNamesOutliveNewSettings holds the names of what halves make of records to constants. If a new setting, which this configuration does
+// not have, changes one, verify no longer knows the filters of earlier records after an upgrade.
+func TestNamesOutliveNewSettings(t *testing.T) {
+	cfg := parsed(t, two)
+	var names []string
+	for _, h := range cfg.Halves() {
+		name := reload.MeaningOf(h)
+		names = append(names, name)
+		if !reload.Stored(name) || !reload.Means(h, name) || !reload.Means(h, reload.Meaning(h.Pipeline)) || reload.Means(h, "2.0") || reload.Means(h, "") {
+			t.Errorf("%s is named %s", h.Name(), name)
+		}
+	}
+	if want := []string{"2.cffd92d7b528fb9b5eb2d6a0", "2.7c224949563c3918401f03ad", "2.b01741569bf9742f5a43bafc"}; !slices.Equal(names, want) {
+		t.Errorf("the names are %q, want %q", names, want)
 	}
 }

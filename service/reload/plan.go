@@ -46,6 +46,8 @@ type Setting struct {
 	Effect Effect `json:"effect"`
 }
 
+const restarts = "restart brine with it"
+
 // Plan is what a reload does.
 type Plan struct {
 	Halves   []Half    `json:"pipelines"` // the new configuration's halves in order, then those that stop
@@ -98,7 +100,7 @@ func (p *Plan) judge(d config.Difference, new *config.Config) Setting {
 	}
 	switch s.Effect {
 	case Restart:
-		p.refuse(&d, "applies to the whole process", "restart brine with it, one member of the group at a time")
+		p.refuse(&d, "applies to the whole process", restarts+", one member of the group at a time")
 	case Replay:
 		p.refuse(&d, cmp.Or(d.Part, "is part of the identity or the meaning of rows and documents already written"),
 			"write a new table or index with a new pipeline, which reads the topic from its start; or stop brine on all members, "+
@@ -111,19 +113,65 @@ func (p *Plan) refuse(d *config.Difference, message, fix string) {
 	p.Refusals = append(p.Refusals, Refusal{d.Setting, message, fix})
 }
 
+// Comes returns the tables and indexes that only the new configuration has, such as tables.scans.
+func (p *Plan) Comes() (stores []string) {
+	for i := range p.Settings {
+		if s := &p.Settings[i]; s.Name == config.Comes && (s.Section == "tables" || s.Section == "indexes") {
+			stores = append(stores, s.Setting)
+		}
+	}
+	return stores
+}
+
+// Returns refuses what must not be different of a half that comes back: it has written by the earlier configuration until it was removed.
+// The earlier one is nil if nobody knows it any more.
+func (p *Plan) Returns(h config.Half, earlier, new *config.Config) {
+	if earlier == nil {
+		p.refuse(&config.Difference{Setting: "pipelines." + h.Pipeline.Name},
+			"is back, and it is not known whether its "+h.Kind+" had other keys or versions before it was removed", restarts)
+		return
+	}
+	was := earlier.Halves()
+	at := find(was, h.Name())
+	p.refuseAgain(earlier, new, h.Name()+" wrote so until it was removed", func(s *Setting) bool {
+		return concerns(s, h) || at >= 0 && concerns(s, was[at])
+	})
+}
+
+// ReturnsStore is Returns for a table or an index, such as tables.scans.
+func (p *Plan) ReturnsStore(store string, earlier, new *config.Config) {
+	p.refuseAgain(earlier, new, store+" was so until it was removed", func(s *Setting) bool { return strings.HasPrefix(s.Setting, store+".") })
+}
+
+// refuseAgain refuses what would be refused between two other configurations, of the settings that count.
+func (p *Plan) refuseAgain(earlier, new *config.Config, why string, counts func(*Setting) bool) {
+	between := New(earlier, new)
+	for i := range between.Settings {
+		s := &between.Settings[i]
+		if s.Effect != Replay || !counts(s) {
+			continue
+		}
+		for _, r := range between.Refusals {
+			known := slices.ContainsFunc(p.Refusals, func(other Refusal) bool { return other.Setting == r.Setting })
+			if r.Setting == s.Setting && !known {
+				p.Refusals = append(p.Refusals, Refusal{r.Setting, r.Message + ": " + why, r.Fix})
+			}
+		}
+	}
+}
+
 // Served refuses what cannot change while the process also serves: what it serves, and what it masks from whom, stay as they were at its
 // start.
 func (p *Plan) Served(old, new *config.Config) {
 	for i := range p.Settings {
 		if d := &p.Settings[i]; d.Effect == Elsewhere {
 			d.Effect = Restart
-			p.refuse(&d.Difference, "affects what this process serves", "restart brine with it")
+			p.refuse(&d.Difference, "affects what this process serves", restarts)
 		}
 	}
 	if !config.MasksAlike(old, new) {
 		p.refuse(&config.Difference{Setting: "mask"},
-			"would mask fields other than those that this process, which also serves them, has masked since its start",
-			"restart brine with it")
+			"would mask fields other than those that this process, which also serves them, has masked since its start", restarts)
 	}
 }
 
@@ -229,12 +277,17 @@ type Offset struct {
 	Half      string `json:"pipeline"`
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
-	Offset    int64  `json:"offset"` // the first record that is written by the new configuration
+	Offset    int64  `json:"offset"`          // the first record that is written by the new configuration
+	Until     int64  `json:"until,omitempty"` // records before it may be written by both; 0: none, since all had settled
 }
 
 // String returns half, topic, partition and offset in one word each.
 func (o Offset) String() string {
-	return fmt.Sprintf("%s %s:%d:%d", o.Half, o.Topic, o.Partition, o.Offset)
+	text := fmt.Sprintf("%s %s:%d:%d", o.Half, o.Topic, o.Partition, o.Offset)
+	if o.Until > 0 {
+		text += fmt.Sprintf(" (both before %d)", o.Until)
+	}
+	return text
 }
 
 // Compare orders offsets by half, topic and partition.

@@ -113,3 +113,43 @@ func check(t *testing.T, old, new, want, refuses string) {
 		t.Errorf("refused: %q, want %q", got, refuses)
 	}
 }
+
+// TestWhatComesBack checks what a plan refuses of a half, a table and an index that come back, by what they were before they were removed.
+func TestWhatComesBack(t *testing.T) {
+	now := parsed(t, two)
+	orders, scans := now.Halves()[2], now.Halves()[1]
+	for name, c := range map[string]struct{ old, was, half, stores string }{
+		"as it was":              {"", "", "", ""},
+		"a filter":               {"topic: orders\n", "topic: orders\n    when: 'n > 1'\n", "", ""},
+		"how it reads":           {"topic: orders\n", "topic: orders\n    read: { window: 2 }\n", "", ""},
+		"the key":                {"'md5(id, 4) + id'", "'md5(id, 2) + id'", "tables.orders.key", "tables.orders.key"},
+		"the version":            {"topic: orders\n    fields: { id: text, n: int }\n", "topic: orders\n    fields: { id: text, n: int }\n    version: n\n", "pipelines.orders.version", ""},
+		"another's":              {"    version: at\n", "", "", ""},
+		"the parts of the index": {"every: month", "every: day", "", "indexes.scans.every"},
+		"regions":                {"row: entity", "row: entity, regions: 4", "", ""},
+	} {
+		was := parsed(t, strings.Replace(two, c.old, c.was, 1))
+		half, stores := reload.New(now, now), reload.New(now, now)
+		half.Returns(orders, was, now)
+		for _, store := range []string{"tables.orders", "tables.scans", "indexes.scans"} {
+			stores.ReturnsStore(store, was, now)
+		}
+		for what, p := range map[string]struct {
+			*reload.Plan
+			want string
+		}{"the half": {half, c.half}, "the stores": {stores, c.stores}} {
+			if got := fmt.Sprint(p.Err()); p.want == "" && p.Err() != nil || p.want != "" && (!strings.Contains(got, p.want+" is part of") || len(p.Refusals) != 1) {
+				t.Errorf("%s, %s: refused: %s, want %q", name, what, got, p.want)
+			}
+		}
+	}
+	unknown := reload.New(now, now)
+	unknown.Returns(scans, nil, now)
+	if got := fmt.Sprint(unknown.Err()); !strings.Contains(got, "pipelines.scans is back, and it is not known whether its documents had other keys") {
+		t.Error(got)
+	}
+	without := parsed(t, strings.Replace(two, "  orders: { row: entity", "  more: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } }\n  orders: { row: entity", 1))
+	if got := reload.New(now, without).Comes(); len(got) != 1 || got[0] != "tables.more" {
+		t.Errorf("what comes is %v", got)
+	}
+}

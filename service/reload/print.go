@@ -30,6 +30,10 @@ func (r *Result) Print(out io.Writer, asJSON bool) error {
 	for _, at := range r.Onward {
 		term.Println(out, "%s: topic %s, partition %d is written with this configuration from offset %d on", at.Half, at.Topic, at.Partition,
 			at.Offset)
+		if at.Until > 0 {
+			term.Println(out, "  records before offset %d may be written with both configurations, because some of them were not settled "+
+				"within kafka.stop_timeout, or when their process was killed; brine verify accepts either", at.Until)
+		}
 	}
 	if r.Unrecorded != "" {
 		term.Println(out, "these offsets are not in the control topic yet; until they are, their partitions wait: %s", r.Unrecorded)

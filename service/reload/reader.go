@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"brine/config"
 )
 
 // Reader is the configuration by which a half reads. Commits note it (ingest.Taken), so that members that have not been reloaded yet leave
@@ -38,6 +40,16 @@ func ParseReader(text string) Reader {
 	r := Reader{Meaning: meaning, Since: time.UnixMilli(ms)}
 	if before, announced, ok := strings.Cut(meaning, ">"); ok {
 		r.Before, r.Meaning = before, announced
+	}
+	return r
+}
+
+// For returns the reader under the names that this version gives to what the half makes of records, where it is the half's.
+func (r Reader) For(h config.Half) Reader {
+	for _, name := range []*string{&r.Meaning, &r.Before} {
+		if *name != "" && !Stored(*name) && Means(h, *name) {
+			*name = MeaningOf(h)
+		}
 	}
 	return r
 }

@@ -93,7 +93,7 @@ func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
 		v.former = make([]*former.Half, len(v.halves))
 	}
 	for i, g := range v.halves {
-		of, s := notes.Of(g.Half), &v.Options.Sources[i]
+		of, s := notes.Written(g.Half), &v.Options.Sources[i]
 		if of == nil || reflect.DeepEqual(v.former[i].Ends(), of.Ends()) {
 			continue
 		}

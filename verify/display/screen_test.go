@@ -12,7 +12,7 @@ import (
 // TestVerifySaysTiesAndDeadLetters checks that the number of dead letters is reported if nothing is missing, and that ties are reported but
 // are not a problem.
 func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
-	tie := &verify.Tie{Key: []byte("o\x1b1"), Column: "f:status", Records: []verify.Record{{Topic: "shop.orders", Partition: 1, Offset: 4}, {Topic: "shop.orders", Offset: 9}}}
+	tie := &verify.Tie{Key: []byte("o\x1b1"), Column: "f:status", Records: []verify.Record{{Topic: "shop.orders", Partition: 1, Offset: 4}, {Topic: "shop.orders", Offset: 9}}, Fix: "do this"}
 	for _, c := range []struct {
 		name   string
 		report verify.Report
@@ -21,7 +21,7 @@ func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 		{"nothing", verify.Report{}, []string{"nothing is missing, stale, different, newer, extra, collided or lost; dead letters: 0\n"}},
 		{"dead letters", verify.Report{Rejected: 65_000, DeadLettered: 533}, []string{"or lost; dead letters: 65,533\n"}},
 		{"rows that tie", verify.Report{Tables: []verify.TableReport{{Name: "orders", Ties: 60, Tie: tie}}},
-			[]string{"60 rows have changes that tie, so the order of application decides which wins; version: seq(at, n) breaks ties; " +
+			[]string{"60 rows have changes that tie, so the order of application decides which wins; do this; " +
 				`such as row o\x1B1: records 1:4 and 0:9 of shop.orders`, "nothing is missing"}},
 		{"a document that ties", verify.Report{Tables: []verify.TableReport{{Name: "orders", Documents: true, Ties: 1, Tie: tie}}},
 			[]string{"1 document has changes that tie", `such as document "o\x1b1": records`, "nothing is missing"}},

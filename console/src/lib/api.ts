@@ -1,5 +1,5 @@
 // What the console knows of brine: the HTTP API, and nothing else.
-import { jsonText, parseJSON } from "./json";
+import { jsonText, parseJSON, type Decimal } from "./json";
 
 /** Why there is no answer (RFC 9457). */
 export interface Problem {
@@ -22,7 +22,7 @@ export class Fault extends Error {
   get kind(): string { return this.problem.type.split("#")[1] ?? ""; }
 }
 
-export type Value = string | number | bigint | boolean | null | Value[] | { [name: string]: Value };
+export type Value = string | number | bigint | Decimal | boolean | null | Value[] | { [name: string]: Value };
 
 export interface Row {
   row: string;
@@ -55,8 +55,8 @@ export interface Asked {
   headers?: Record<string, string>;
   reason?: string | undefined;
   signal?: AbortSignal;
-  /** Asked again when nothing came back: reads, and commands, whose key makes them safe. */
-  again?: boolean;
+  /** Asked again when nothing came back: reads, and commands, whose key makes them safe. "unbegun": only where the server has not begun with it. */
+  again?: boolean | "unbegun";
 }
 
 /** Called when a session that was there is not any more. */
@@ -75,7 +75,7 @@ const mePath = "/api/v1/me";
 /** Who is signed in, whoever it is meant to be. */
 export const whoIs = (): Promise<Me> => ask<Me>(mePath);
 
-const times = 4;
+const maxAttempts = 4;
 
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -117,11 +117,14 @@ async function sent<T>(path: string, asked: Asked, read: (response: Response) =>
     }
     if (fault.status === 401 && path !== "/api/v1/session" && path !== mePath) signedOut();
     if (fault.kind === "other-account") otherAccount();
-    const passing = [0, 429, 502, 503, 504].includes(fault.status);
-    if (!again || !passing || n >= times || fault.retryAfter > 10) throw fault;
+    const passing = again === "unbegun" ? unbegun(fault) : [0, 429, 502, 503, 504].includes(fault.status) || fault.kind === "running";
+    if (!again || !passing || n >= maxAttempts || fault.retryAfter > 10) throw fault;
     await pause(Math.max(fault.retryAfter * 1000, 150 * 2 ** n), asked.signal);
   }
 }
+
+/** Whether brine itself has said that it has not begun with a request, and when to ask again. */
+const unbegun = (fault: Fault): boolean => fault.retryAfter > 0 && /^(too-many|overloaded|no-accounts)$/.test(fault.kind);
 
 async function faultOf(response: Response): Promise<Fault> {
   const after = Number(response.headers.get("Retry-After")) || 0;
@@ -217,19 +220,33 @@ async function* events(response: Response, signal: AbortSignal): AsyncGenerator<
   }
 }
 
+/** A name that nobody else has: the browser has randomUUID only for pages that come by TLS. */
+export const freshName = (): string => [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join("-");
+
 /** Accepted, and applied or not: what became of a command. */
 export interface Outcome { command: Command; row: Row | null; stale: boolean }
 
-/** Gives a command upon a row as it was seen, and reads the row as it is then; null: it is not there any more. */
-export async function give(table: Table, row: Row, name: string, fields: Record<string, string>, reason: string | undefined): Promise<Outcome> {
-  const path = `${table.path}/rows/${encodeURIComponent(row.row)}`;
-  const asked: Asked = {
-    method: "POST", again: true, reason,
-    headers: { "If-Match": `"${row.state_version ?? row.version}"`, "Idempotency-Key": crypto.randomUUID() },
-  };
+/** The keys of commands that have no answer yet. */
+export interface Keys { get: (command: string) => string; set: (command: string, key: string) => void }
+
+/**
+ * Gives a command upon a row as it was seen, and reads the row as it is then; null: it is not there any more. Until that has an answer, the same
+ * command is given under the same key, and so done once however often somebody gives it.
+ */
+export async function give(table: Table, row: Row, name: string, fields: Record<string, string>, reason: string | undefined, keys: Keys): Promise<Outcome> {
+  const path = `${table.path}/rows/${encodeURIComponent(row.row)}`, to = `${path}/commands/${encodeURIComponent(name)}`, match = `"${row.state_version ?? row.version}"`;
+  const same = JSON.stringify([to, match, fields]), key = keys.get(same) || freshName();
+  keys.set(same, key);
+  const asked: Asked = { method: "POST", again: true, reason, headers: { "If-Match": match, "Idempotency-Key": key } };
   if (Object.keys(fields).length > 0) asked.body = { fields };
-  let { command, location } = await sent(`${path}/commands/${encodeURIComponent(name)}`, asked, async (accepted) =>
-    ({ command: await jsonOf<Command>(accepted), location: accepted.headers.get("Location") ?? "" }));
+  let command: Command, location: string;
+  try {
+    ({ command, location } = await sent(to, asked, async (accepted) =>
+      ({ command: await jsonOf<Command>(accepted), location: accepted.headers.get("Location") ?? "" })));
+  } catch (err) {
+    if (err instanceof Fault && isRefusal(err)) keys.set(same, "");
+    throw err;
+  }
   for (let n = 0; !command.token && command.state === "accepted" && n < 40; n++) {
     await pause(50 + 25 * n);
     command = await ask<Command>(location);
@@ -246,5 +263,10 @@ export async function give(table: Table, row: Row, name: string, fields: Record<
     }
   }
   if (command.token) command = await ask<Command>(location);
+  keys.set(same, "");
   return { command, ...read };
 }
+
+/** Whether a command was refused for good: it is not done, and given again it is another one. */
+const isRefusal = (fault: Fault): boolean => fault.status >= 400 && fault.status < 500 && ![401, 408, 429].includes(fault.status) && fault.kind !== "running"
+  && fault.kind !== "other-account";

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { entry } from "./router";
+import { entry, leaving } from "./router";
 import { owned, userName } from "./store";
 
 type Fields = Record<string, string | boolean>;
@@ -17,6 +17,8 @@ export function drafted(form: string, field: string): string {
   return typeof value === "string" ? value : "";
 }
 
+export function keepDraft(form: string, fields: Fields): void { owned(userName()).set(nameOf(form), JSON.stringify(fields)); }
+
 export function dropDraft(form: string): void { owned(userName()).set(nameOf(form), ""); }
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -27,6 +29,9 @@ function fieldsOf(form: HTMLFormElement): Field[] {
     && e.name !== "" && !/^(password|file|hidden)$/.test(e.type));
 }
 
+/** What names a field: boxes of one name are told apart by what each stands for. */
+const fieldName = (field: Field): string => field.type === "checkbox" ? `${field.name}=${field.value}` : field.name;
+
 /** Keeps what is typed into a form until it is cleared or the user signs out: the way back, a reload and a sign-in leave it as it was. */
 export function useDraft(name: string) {
   const form = useRef<HTMLFormElement>(null);
@@ -35,16 +40,18 @@ export function useDraft(name: string) {
     if (!of) return undefined;
     const before = draft(name);
     for (const field of fieldsOf(of)) {
-      const value = before[field.name];
+      const value = before[fieldName(field)];
       if (typeof value === "boolean" && field instanceof HTMLInputElement) field.checked = value;
       else if (typeof value === "string") field.value = value;
     }
-    const at = nameOf(name);
-    const kept = (): void => owned(userName()).set(at, JSON.stringify(Object.fromEntries(fieldsOf(of).map((field) =>
-      [field.name, field.type === "checkbox" ? (field as HTMLInputElement).checked : field.value]))));
-    of.addEventListener("input", kept);
-    of.addEventListener("change", kept);
-    return () => { of.removeEventListener("input", kept); of.removeEventListener("change", kept); };
+    let typed = Object.keys(before).length > 0;
+    const keep = (): void => keepDraft(name, Object.fromEntries(fieldsOf(of).map((field) =>
+      [fieldName(field), field.type === "checkbox" ? (field as HTMLInputElement).checked : field.value])));
+    const changed = (): void => { typed = true; keep(); };
+    of.addEventListener("input", changed);
+    of.addEventListener("change", changed);
+    const stays = leaving.follow(() => { if (typed) keep(); }); // the place in the history may be another one than where it was typed
+    return () => { of.removeEventListener("input", changed); of.removeEventListener("change", changed); stays(); };
   }, [name]);
   return form;
 }

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { withQuery } from "./api";
 import { csv, download } from "./csv";
 import { isNumber } from "./json";
 import { go } from "./router";
 import { numberText, shown, t } from "./store";
+import { faultText, note } from "./ui";
 
 /** A column of a list: what its cells hold, which is what CSV has, and how they look. */
 export interface Column<T> {
@@ -16,10 +18,53 @@ export interface Column<T> {
 }
 
 export const mostShown = 1000;
+export const mostInFile = 100_000; // rows
 
-/** A table of rows with its CSV, which has all of them however many are shown; where there are none, what would be there and how it comes to be. */
-export function List<T>({ label, rows, columns, file, empty, children }: {
-  label: string; rows: T[]; columns: Column<T>[]; file: string; empty: string; children?: ComponentChildren;
+/** A page of a list that is loaded bit by bit, and what its next one is asked for with; empty: it is the last. */
+export interface Further<T> { rows: T[]; next: string }
+
+/** How a list is asked for from its beginning, with the token that the page before has named. */
+export type Paging<T> = (token: string, signal: AbortSignal) => Promise<Further<T>>;
+
+/**
+ * Downloads a list as CSV, all of it: where only a part is loaded, the list is asked for page by page first. A file that holds less says so, in its
+ * name too.
+ */
+export function Download<T>({ file, rows, rest, table }: { file: string; rows: T[]; rest?: Paging<T> | undefined; table: (rows: T[]) => [head: string[], rows: unknown[][]] }) {
+  const [loaded, setLoaded] = useState<number | null>(null);
+  const turn = useRef<AbortController | null>(null);
+  useEffect(() => () => turn.current?.abort(), []);
+  const all = async (page: Paging<T>): Promise<void> => {
+    const stop = turn.current = new AbortController(), list: T[] = [];
+    setLoaded(0);
+    try {
+      let next = "";
+      do {
+        const more = await page(next, stop.signal);
+        if (stop.signal.aborted) return;
+        for (const row of more.rows) list.push(row);
+        setLoaded(list.length);
+        next = more.next;
+      } while (next !== "" && list.length < mostInFile);
+      if (next === "") download(file, csv(...table(list)));
+      else {
+        download(file.replace(/(?=\.csv$)/, `-first-${mostInFile}`), csv(...table(list.slice(0, mostInFile))));
+        note.value = { text: t("csvCut", { n: numberText(mostInFile) }), bad: true };
+      }
+    } catch (e) {
+      if (!stop.signal.aborted) note.value = { text: t("csvFailed", { why: faultText(e) }), bad: true };
+    } finally {
+      setLoaded(null);
+    }
+  };
+  if (loaded !== null) return <><span role="status">{t("csvLoading", { n: numberText(loaded) })}</span>
+    <button type="button" class="quiet" onClick={() => { turn.current?.abort(); setLoaded(null); }}>{t("cancelNow")}</button></>;
+  return <button type="button" class="quiet" onClick={() => { if (rest) void all(rest); else download(file, csv(...table(rows))); }}>{t("csv")}</button>;
+}
+
+/** A table of rows with its CSV, which has all of them however many are shown or loaded; where there are none, what would be there and how it comes to be. */
+export function List<T>({ label, rows, rest, columns, file, empty, children }: {
+  label: string; rows: T[]; rest?: Paging<T> | undefined; columns: Column<T>[]; file: string; empty: string; children?: ComponentChildren;
 }) {
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   return <>
@@ -32,8 +77,7 @@ export function List<T>({ label, rows, columns, file, empty, children }: {
     </table></div>
     <p class="foot">{children}
       {rows.length > mostShown && <span>{t("shownSoFar", { n: numberText(mostShown) })}</span>}
-      <button type="button" class="quiet" onClick={() => download(file, csv(columns.map((c) => c.name), rows.map((row) => columns.map((c) => c.of(row)))))}>
-        {t("csv")}</button></p>
+      <Download file={file} rows={rows} rest={rest} table={(all) => [columns.map((c) => c.name), all.map((row) => columns.map((c) => c.of(row)))]} /></p>
   </>;
 }
 

@@ -1,4 +1,5 @@
-import { Store, userName, useStore } from "./store";
+import { freshName } from "./api";
+import { Store, owned, reason, userName, useStore } from "./store";
 
 const here = (): string => location.pathname + location.search + location.hash;
 const place = new Store(here());
@@ -25,7 +26,7 @@ interface Private { by?: string }
 export function entry(): string {
   const state = history.state as { entry?: string } | null;
   if (state?.entry) return state.entry;
-  const fresh = Date.now().toString(36) + Math.random().toString(36).slice(2); // the browser has randomUUID only for pages that come by TLS
+  const fresh = freshName();
   history.replaceState({ ...state, entry: fresh }, "");
   return fresh;
 }
@@ -39,7 +40,7 @@ export function goPrivately(path: string, fragment: string, replace = false): vo
   place.value = here();
 }
 
-/** The text that the address's fragment is. One that another user has left in this tab's history is removed; one that came by a link is the user's from now on. */
+/** Returns the text of the address's fragment, and claims it for the user. One that another user has left in this tab's history is removed. */
 export function takeFragment(): string {
   if (location.hash === "") return "";
   const by = (history.state as Private | null)?.by;
@@ -47,12 +48,44 @@ export function takeFragment(): string {
     go(location.pathname + location.search, true);
     return "";
   }
-  history.replaceState({ by: userName() } satisfies Private, "", here());
+  history.replaceState({ ...history.state as object, by: userName() } satisfies Private, "", here());
   try {
     return decodeURIComponent(location.hash.slice(1));
   } catch {
     return ""; // it is not one of ours
   }
+}
+
+/** Where a tab was, when it left to sign in. */
+interface Mark { at: string; state: unknown; reason: string }
+const mark = "way back";
+
+/** Changes when the tab is about to leave for a sign-in. */
+export const leaving = new Store(0);
+
+/** Notes where the tab is: a sign-in by a company's provider leads to the console's first page, whatever was open before. A fragment that is another user's stays behind. */
+export function markPlace(): void {
+  if (location.pathname === "/signin") return;
+  leaving.value++;
+  const by = (history.state as Private | null)?.by, own = by === undefined || by === userName();
+  owned(userName()).set(mark, JSON.stringify({ at: own ? here() : location.pathname + location.search, state: own ? history.state : null, reason: reason.value } satisfies Mark));
+}
+
+/** Goes where the user who has just signed in was before, and says whether there is such a place: only an address of the console is one. */
+export function backToMark(): boolean {
+  const marks = [userName(), ""].map((of) => owned(of)), text = marks.map((of) => of.get(mark)).find((one) => one !== "");
+  for (const of of marks) of.set(mark, "");
+  if (!text || location.pathname !== "/" && location.pathname !== "/signin") return false;
+  try {
+    const before = JSON.parse(text) as Mark, to = new URL(before.at, location.origin);
+    if (to.origin !== location.origin || to.pathname.startsWith("//")) return false;
+    history.replaceState(before.state, "", to);
+    reason.value = before.reason;
+  } catch {
+    return false; // it is not one of ours
+  }
+  place.value = here();
+  return true;
 }
 
 /** Follows links within the console without loading it again. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Key } from "../i18n/en";
 import { askFor, type Me } from "./api";
-import { isNumber, jsonText } from "./json";
+import { isNumber, jsonText, type Decimal } from "./json";
 import { first, kept, textsOf, type Language, type Texts } from "./language";
 
 export type { Key, Language };
@@ -65,13 +65,13 @@ export function begin(draw: () => void): void {
 const look = kept("theme");
 export const theme = new Store<Theme>(look === "light" || look === "dark" ? look : "auto");
 
-function applied(): void {
+function applyLook(): void {
   document.documentElement.lang = language.value === "zh" ? "zh-CN" : "en";
   document.documentElement.dataset["theme"] = theme.value;
 }
-applied();
-language.follow(applied);
-theme.follow(() => { keep("theme", theme.value); applied(); });
+applyLook();
+language.follow(applyLook);
+theme.follow(() => { keep("theme", theme.value); applyLook(); });
 
 /** Who is signed in: null is nobody, "open" a brine without accounts, undefined not known yet. */
 export const me = new Store<Me | null | "open" | undefined>(undefined);
@@ -110,12 +110,12 @@ export function keepStatement(statement: string): void {
   owned(userName()).set("statements", JSON.stringify([statement, ...statements().filter((one) => one !== statement)].slice(0, mostStatements)));
 }
 
-/** Forgets what belongs to the users who were signed in, except one: the next one must not see it, nor read under another's reason. */
+/** Forgets the reason and what users keep in this tab, so that the next user does not see it. With except, the texts of that user stay, and those typed while nobody was signed in. */
 export function forget(except = ""): void {
   reason.value = "";
   try {
-    const stays = `${mine}${JSON.stringify(except)} `;
-    for (const name of Object.keys(sessionStorage)) if (name.startsWith(mine) && (except === "" || !name.startsWith(stays))) sessionStorage.removeItem(name);
+    const stays = [except, ""].map((user) => `${mine}${JSON.stringify(user)} `);
+    for (const name of Object.keys(sessionStorage)) if (name.startsWith(mine) && (except === "" || !stays.some((of) => name.startsWith(of)))) sessionStorage.removeItem(name);
   } catch { /* nothing was kept */ }
 }
 
@@ -148,9 +148,21 @@ export function stateName(name: string): string {
   return Object.hasOwn(texts.states, name) ? texts.states[name]! : term(name);
 }
 
+/** Kinds that only some pages have, in Chinese: null until one of these is opened. */
+const more = new Store<Record<string, string> | null>(null);
+
+/** Loads the kinds of results and findings, and says whether they are there; without them the API's own names are shown. */
+export function useResultKinds(): boolean {
+  const loaded = useStore(more), needed = useStore(language) === "zh";
+  useEffect(() => {
+    if (needed && !more.value) void import("../i18n/results.zh").then(({ kinds }) => { more.value = kinds; }, () => { more.value = {}; });
+  }, [needed]);
+  return !needed || loaded !== null;
+}
+
 /** A text of what the API gives kinds and values of; the API's own, which is English, where there is none, or a value is missing. */
 export function kindText(kind: string, own: string, values: Record<string, string | number | undefined> = {}): string {
-  const text = Object.hasOwn(texts.kinds, kind) ? texts.kinds[kind]! : null;
+  const all = !Object.hasOwn(texts.kinds, kind) && language.value === "zh" && more.value || texts.kinds, text = Object.hasOwn(all, kind) ? all[kind]! : null;
   if (text === null || [...text.matchAll(/\{(\w+)\}/g)].some(([, name]) => values[name!] === undefined || values[name!] === "")) return own;
   return text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
 }
@@ -181,7 +193,7 @@ export function timeText(text: string): string {
 export const decimalText = (digits: string): string => digits.replace(/^(-?)(\d+)(?=\.\d+$|$)/, (_, sign: string, whole: string) => sign + numbers().format(BigInt(whole)));
 
 /** A number with all digits that it has, as JSON writes it. */
-export const numberText = (n: number | bigint): string => decimalText(String(n));
+export const numberText = (n: number | bigint | Decimal): string => decimalText(String(n));
 
 /** Says that nothing follows. */
 export const allText = (n: number): string => t(n === 1 ? "inAll" : "end", { n: numberText(n) });

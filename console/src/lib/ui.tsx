@@ -2,7 +2,7 @@ import { Component, type ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, onOtherAccount, onSignedOut, whoIs, type Company, type Me, type RefusedSignIn } from "./api";
 import { useStore, Store, choose, expired, forget, language, me, t, term, theme, userName, type Language, type Theme } from "./store";
-import { usePlace } from "./router";
+import { backToMark, markPlace, usePlace } from "./router";
 
 /** What is said for a moment, and read aloud. */
 export interface Note { text: string; action?: { name: string; run: () => void }; bad?: boolean }
@@ -82,6 +82,15 @@ export function Dialog({ title, children, close }: { title: string; children: Co
   </dialog>;
 }
 
+/** Signs in by a company's provider: in this tab, which comes back to where it was; from the operators' console, which the provider does not know, in another tab. */
+function ByCompany({ of }: { of: Company }) {
+  const here = new URL(of.path, location.href).origin === location.origin;
+  return <>
+    <a class="button" href={of.path} data-whole onClick={here ? markPlace : undefined} {...here ? {} : { target: "_blank", rel: "noopener" }}>{t("signInBy", { company: of.name })}</a>
+    {!here && <p class="small">{t("signInElsewhere")}</p>}
+  </>;
+}
+
 export function SignIn({ then }: { then: (who: Me) => void }) {
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
@@ -119,14 +128,15 @@ export function SignIn({ then }: { then: (who: Me) => void }) {
     <label>{t("password")}<input name="password" type="password" autocomplete="current-password" required /></label>
     {err !== null && <p class="failure" role="alert">{err instanceof Fault && err.status === 401 ? t("wrongPassword") : faultText(err)}</p>}
     <button class="main" disabled={busy}>{t("signIn")}</button>
-    {companies.map((c) => <a key={c.path} class="button" href={c.path} data-whole>{t("signInBy", { company: c.name })}</a>)}
+    {companies.map((c) => <ByCompany key={c.path} of={c} />)}
   </form>;
 }
 
-/** Who is signed in, asked for once. */
+/** Who is signed in, asked for once; who has just come back from a company's provider is where the tab was before. */
 export async function askMe(): Promise<void> {
   try {
     me.value = await whoIs();
+    backToMark();
   } catch (err) {
     const status = err instanceof Fault ? err.status : 0;
     if (status === 404) me.value = "open";
@@ -160,6 +170,7 @@ async function lookAgain(): Promise<void> {
   else {
     expired.value = false;
     if (JSON.stringify(now) !== JSON.stringify(me.value)) me.value = now;
+    if (before === "") backToMark();
   }
 }
 addEventListener("focus", () => { void lookAgain(); });

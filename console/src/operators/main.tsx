@@ -1,7 +1,7 @@
 import { render, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Me } from "../lib/api";
-import { go, usePlace } from "../lib/router";
+import { backToMark, go, usePlace } from "../lib/router";
 import { begin, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle, type Tab } from "../lib/ui";
 import { Accounts } from "../pages/accounts";
@@ -73,7 +73,7 @@ function SignInPage() {
   useTitle(t("signIn"));
   const { path } = usePlace();
   return <div class="signin"><h1>{t("signIn")}</h1><p>{t("signInOps")}</p>
-    <SignIn then={(who) => { me.value = who; if (path === "/signin") go("/", true); }} /></div>;
+    <SignIn then={(who) => { me.value = who; if (!backToMark() && path === "/signin") go("/", true); }} /></div>;
 }
 
 begin(() => render(<App />, document.getElementById("app")!));

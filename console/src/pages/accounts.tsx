@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { Fault, ask, withQuery } from "../lib/api";
-import { csv, download } from "../lib/csv";
-import { Find } from "../lib/list";
+import { Download, Find, type Paging } from "../lib/list";
 import { usePlace } from "../lib/router";
 import { allText, numberText, shown, t, term } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
@@ -15,6 +14,11 @@ const most = 1000; // accounts of the list; those behind them are found by name
 
 interface Found { accounts: Account[]; more: boolean }
 
+const pageOf: Paging<Account> = async (token, signal) => {
+  const page = await ask<{ accounts: Account[]; next_page_token: string }>(withQuery(path, [["page_token", token]]), { signal });
+  return { rows: page.accounts, next: page.next_page_token };
+};
+
 /** The account of this name; without a name all, in pages of the API's. */
 async function find(name: string, signal: AbortSignal): Promise<Found> {
   const out: Account[] = [];
@@ -27,9 +31,9 @@ async function find(name: string, signal: AbortSignal): Promise<Found> {
     return { accounts: out, more: false };
   }
   for (let token = ""; ;) {
-    const page = await ask<{ accounts: Account[]; next_page_token: string }>(withQuery(path, [["page_token", token]]), { signal });
-    out.push(...page.accounts);
-    token = page.next_page_token;
+    const page = await pageOf(token, signal);
+    out.push(...page.rows);
+    token = page.next;
     if (!token || out.length >= most) return { accounts: out, more: token !== "" };
   }
 }
@@ -52,14 +56,14 @@ export function Accounts() {
         <thead><tr><th scope="col">{t("name")}</th><th scope="col">{t("role")}</th><th scope="col">{t("owner")}</th><th scope="col">{term("status")}</th>
           <th scope="col">{t("created")}</th><th scope="col">{t("actions")}</th></tr></thead>
         <tbody>{answer.map((a) => <tr key={a.name}>
-          <th scope="row" dir="auto">{a.name}</th><td>{term(a.role)}</td><td dir="auto">{a.owner}</td>
+          <th scope="row" dir="auto" translate={false}>{a.name}</th><td>{term(a.role)}</td><td dir="auto">{a.owner}</td>
           <td>{a.enabled ? t("enabled") : <Badge state="disabled" />}</td><td>{shown(a.created)}</td>
           <td><button type="button" aria-label={`${t("change")}: ${a.name}`} onClick={() => setEditing(a)}>{t("change")}</button></td>
         </tr>)}</tbody>
       </table></div>
-      <p class="foot"><span>{found?.more ? t("shownSoFar", { n: numberText(answer.length) }) : allText(answer.length)}</span><button type="button" class="quiet" onClick={() => download("accounts.csv",
-        csv(["name", "role", "owner", "enabled", "created", "changed"], answer.map((a) => [a.name, a.role, a.owner, a.enabled, a.created, a.changed])))}>
-        {t("csv")}</button></p>
+      <p class="foot"><span>{found?.more ? t("shownSoFar", { n: numberText(answer.length) }) : allText(answer.length)}</span>
+        <Download file="accounts.csv" rows={answer} rest={found?.more ? pageOf : undefined} table={(all) =>
+          [["name", "role", "owner", "enabled", "created", "changed"], all.map((a) => [a.name, a.role, a.owner, a.enabled, a.created, a.changed])]} /></p>
     </>}
     {editing && <Edit of={editing} close={() => setEditing(null)} done={done} />}
   </>;
@@ -89,7 +93,7 @@ function Edit({ of, close, done }: { of: Account | "new"; close: () => void; don
       setErr(e);
     }
   };
-  return <Dialog title={fresh ? t("add") : of.name} close={close}>
+  return <Dialog title={fresh ? t("add") : `${t("change")}: ${of.name}`} close={close}>
     <form class="stack" onSubmit={submit}>
       {fresh && <label>{t("name")}<input name="name" required autocomplete="off" autocapitalize="none" spellcheck={false} /></label>}
       <label>{t("role")}<select name="role">{roles.map((r) => <option key={r} value={r} selected={r === (fresh ? "customer" : of.role)}>{term(r)}</option>)}</select></label>

@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, withQuery } from "../lib/api";
-import { csv, download } from "../lib/csv";
-import { Find } from "../lib/list";
+import { Download, Find, type Paging } from "../lib/list";
 import { usePlace } from "../lib/router";
 import { allText, numberText, t, term, timeText } from "../lib/store";
 import { Failure, useTitle } from "../lib/ui";
@@ -16,12 +15,16 @@ export function Audit() {
   const [entries, setEntries] = useState<Entry[]>([]);
   const [next, setNext] = useState<string | null>(null);
   const [err, setErr] = useState<unknown>(null);
+  const pageOf: Paging<Entry> = async (token, signal) => {
+    const page = await ask<Entries>(withQuery("/api/v1/ops/audit", [["account", account], ["page_token", token]]), { signal });
+    return { rows: page.entries, next: page.next_page_token };
+  };
   const load = async (token: string, before: Entry[], signal?: AbortSignal): Promise<void> => {
     setErr(null);
     try {
-      const page = await ask<Entries>(withQuery("/api/v1/ops/audit", [["account", account], ["page_token", token]]), signal ? { signal } : {});
-      setEntries([...before, ...page.entries]);
-      setNext(page.next_page_token);
+      const page = await pageOf(token, signal ?? new AbortController().signal);
+      setEntries([...before, ...page.rows]);
+      setNext(page.next);
     } catch (e) {
       if (!signal?.aborted) setErr(e);
     }
@@ -49,8 +52,7 @@ export function Audit() {
     <p class="foot">
       {next && <button type="button" onClick={() => { void load(next, entries); }}>{t("more")}</button>}
       {next !== null && entries.length > 0 && <span>{next ? t("shownSoFar", { n: numberText(entries.length) }) : allText(entries.length)}</span>}
-      {entries.length > 0 && <button type="button" class="quiet"
-        onClick={() => download("audit.csv", csv([...head], entries.map((e) => head.map((h) => e[h]))))}>{t("csv")}</button>}
+      {entries.length > 0 && <Download file="audit.csv" rows={entries} rest={next ? pageOf : undefined} table={(all) => [[...head], all.map((e) => head.map((h) => e[h]))]} />}
     </p>
   </>;
 }

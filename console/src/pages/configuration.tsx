@@ -8,7 +8,7 @@ import { Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui
 interface Half { pipeline: string; does: string; settings?: string[]; onward?: boolean }
 interface Setting { setting: string; was?: string; becomes?: string; effect: string }
 interface Refusal { setting: string; message: string; fix: string }
-interface Offset { pipeline: string; topic: string; partition: number; offset: number }
+interface Offset { pipeline: string; topic: string; partition: number; offset: number; until?: number }
 interface Reload {
   result: string; before: string; after?: string; pipelines: Half[]; settings: Setting[]; refusals?: Refusal[]; error?: string; fix?: string;
   warnings?: string[]; onward?: Offset[]; unrecorded?: string;
@@ -62,6 +62,7 @@ function Planned({ applied }: { applied: () => void }) {
 
 function Plan({ of }: { of: Reload }) {
   const done = of.result === "applied";
+  const both = of.onward?.some((o) => o.until !== undefined);
   return <>
     {done ? <p role="status">{t("reloadDone", { after: of.after ?? "", before: of.before })}</p>
       : of.result === "refused" ? <Refused of={of} />
@@ -87,7 +88,9 @@ function Plan({ of }: { of: Reload }) {
         { name: "topic", label: t("topic"), of: (o) => o.topic },
         { name: "partition", label: t("partition"), of: (o) => o.partition },
         { name: "offset", label: t("reloadOffset"), of: (o) => o.offset },
+        ...both ? [{ name: "until", label: t("reloadUntil"), of: (o: Offset) => o.until ?? "" }] : [],
       ]} />
+      {both && <p class="hint">{t("reloadUntilHelp")}</p>}
       {of.unrecorded && <p class="hint" dir="auto">{of.unrecorded}</p>}
     </>}
   </>;

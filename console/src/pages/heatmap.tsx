@@ -209,7 +209,7 @@ export function Map({ heat: of, part, metric, bright, brighten, hold, spots, zoo
   const lines = Math.min(mostLabels, Math.ceil(view.rows));
   const shownRanges = Array.from({ length: lines }, (_, i) => clamp(Math.floor(view.top + (i + .5) * view.rows / lines), ranges));
   return <section class="sheet" aria-labelledby="heat-title">
-    <h2 id="heat-title" dir="auto">{heat.table}</h2>
+    <h2 id="heat-title" dir="auto" translate={false}>{heat.table}</h2>
     <p class="small" id="heat-help">{t("heatHelp", { most: withUnit(grid.most, metric) })}{ofCalls(metric) && " " + t("heatNoCalls")}</p>
     <div class="heatbox">
       <ol class="labels" aria-hidden="true">{shownRanges.map((r) => <li key={r} title={heat.starts[r]} dir="auto">{heat.labels?.[r] || heat.starts[r] || t("fromStart")}</li>)}</ol>

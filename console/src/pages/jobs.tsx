@@ -1,33 +1,37 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Fault, ask, watch, withQuery } from "../lib/api";
+import { Fault, ask, freshName, watch, withQuery } from "../lib/api";
 import { isNumber, jsonText } from "../lib/json";
 import { List, type Column } from "../lib/list";
 import { go, usePlace } from "../lib/router";
-import { kindText, me, numberText, shown, spanText, t, term, timeText, useStore, type Key } from "../lib/store";
+import { kindText, me, numberText, shown, spanText, t, term, timeText, useResultKinds, useStore, type Key } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
 
 export type Asked = Record<string, unknown>;
 interface Progress { of: string; done: number; total: number; per_second: number; eta_seconds: number; waiting?: string }
-interface Result { what: string; value: Record<string, unknown> }
-interface Job {
+export interface Result { what: string; value: Record<string, unknown> }
+export interface Job {
   id: string; kind: string; state: string; account: string; asked: Asked; created: string; started?: string; ended?: string; progress: Progress[];
   detail?: string; fix?: string; results?: Result[]; results_cut?: number;
 }
 
 const path = "/api/v1/ops/jobs";
-const mostJobs = 200;
+const mostJobs = 1000; // more than are kept
 
 export const hasEnded = (job: Job): boolean => !/^(queued|running|canceling)$/.test(job.state);
 
+/** Where a job is shown, unless a page has a place of its own for it. */
+const placeOf = (id: string): string => withQuery("/jobs", [["job", id]]);
+
 /** Starts long work, and shows it. Until something changes in it, the same request starts it once, also if the answer to the first was lost. */
-export function useStart(): (kind: string, asked: Asked) => Promise<void> {
+export function useStart(): (kind: string, asked: Asked, place?: (id: string) => string) => Promise<void> {
   const last = useRef({ what: "", key: "" });
-  return async (kind, asked) => {
+  return async (kind, asked, place = placeOf) => {
     const what = JSON.stringify([kind, asked]);
-    if (last.current.what !== what) last.current = { what, key: crypto.randomUUID() };
+    if (last.current.what !== what) last.current = { what, key: freshName() };
     const job = await ask<Job>(`${path}/${kind}`, { method: "POST", body: asked, again: true, headers: { "Idempotency-Key": last.current.key } });
     last.current = { what: "", key: "" };
-    go(withQuery("/jobs", [["job", job.id]]));
+    go(place(job.id));
   };
 }
 
@@ -72,7 +76,7 @@ export function Recent({ kind }: { kind?: string | string[] }) {
   if (err !== undefined) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
   return <List label={t("jobs")} file="jobs.csv" rows={answer} empty={t(kind ? "jobsNoneHere" : "jobsNone")} columns={[
-    { name: "created", label: t("at"), of: (job) => job.created, show: (job) => <a href={withQuery("/jobs", [["job", job.id]])}>{timeText(job.created)}</a> },
+    { name: "created", label: t("at"), of: (job) => job.created, show: (job) => <a href={placeOf(job.id)}>{timeText(job.created)}</a> },
     { name: "kind", label: t("jobKind"), of: (job) => job.kind, show: (job) => kindName(job.kind) },
     { name: "state", label: term("status"), of: (job) => job.state, show: (job) => <Badge state={job.state} /> },
     { name: "asked", label: t("jobAsked"), of: (job) => jsonText(job.asked), show: (job) => askedText(job.asked), long: true },
@@ -82,7 +86,7 @@ export function Recent({ kind }: { kind?: string | string[] }) {
 }
 
 const kinds: Record<string, Key> = {
-  replay: "replay", verify: "verify", "dead-letter-replay": "letterReplay", "dead-letter-purge": "letterPurge", reindex: "reindex",
+  replay: "replay", verify: "verify", "dead-letter-scan": "letterScan", "dead-letter-replay": "letterReplay", "dead-letter-purge": "letterPurge", reindex: "reindex",
   "region-split": "regionSplit", "region-move": "regionMove", seek: "seekDo", explain: "explainDo",
 };
 
@@ -92,14 +96,14 @@ function askedText(asked: Asked): string {
   return Object.entries(asked).map(([name, value]) => value === true ? name : `${name} ${typeof value === "string" ? value : jsonText(value)}`).join(" · ");
 }
 
-/** A job as it goes, and what came of it: it goes on whoever looks. */
-function OneJob({ id }: { id: string }) {
+/** A job with its progress and, once it has ended, its results, drawn by show. It continues when the page is closed. */
+export function OneJob({ id, show = (job) => <Results of={job} /> }: { id: string; show?: (job: Job) => ComponentChildren }) {
   const at = `${path}/${encodeURIComponent(id)}`;
   const who = useStore(me);
   const [now, setNow] = useState<Job | null>(null);
   const [err, setErr] = useState<unknown>(undefined);
   const [asking, setAsking] = useState<"cancel" | Next | null>(null);
-  const start = useStart();
+  const start = useStart(), named = useResultKinds();
   const ended = now !== null && hasEnded(now);
   useEffect(() => {
     const stop = new AbortController();
@@ -114,7 +118,7 @@ function OneJob({ id }: { id: string }) {
     return () => stop.abort();
   }, [at, who]);
   const whole = useAnswer(ended ? (signal) => ask<Job>(at, { signal }) : null, [at, ended]);
-  if (!now) return err === undefined ? <p role="status">{t("loading")}</p> : <Failure err={err} />;
+  if (!now || !named) return err === undefined ? <p role="status">{t("loading")}</p> : <Failure err={err} />;
   const admin = who !== "open" && who?.role === "admin";
   const next = whole.answer ? nextOf(whole.answer, admin) : [];
   return <>
@@ -134,7 +138,7 @@ function OneJob({ id }: { id: string }) {
       {admin && whole.answer && purgeable(whole.answer) && !isFresh(whole.answer) && <p class="hint">{t("lookAgain")}</p>}
     </section>
     {whole.err !== undefined && <Failure err={whole.err} again={whole.again} />}
-    {whole.answer && <Results of={whole.answer} />}
+    {whole.answer && show(whole.answer)}
     {asking === "cancel" && <Sure title={t("jobCancel")} text={t("jobCancelSure")} act={() => ask(at + "/cancel", { method: "POST" })} close={() => setAsking(null)} />}
     {asking && asking !== "cancel" && <Sure title={t(asking.name)} text={`${asking.sure}\n${askedText(asking.asked)}`} act={() => start(now.kind, asking.asked)} close={() => setAsking(null)} />}
   </>;
@@ -143,8 +147,8 @@ function OneJob({ id }: { id: string }) {
 interface Next { name: Key; sure: string; asked: Asked }
 
 /**
- * What may follow upon a look: the same, done, to the region that was looked at: by what was asked it may be another one meanwhile. Of what is
- * masked from everybody the job does not say enough to be done again.
+ * What is offered after a dry run: the same job, for real. A job on a region uses the region that the dry run found, because what was asked for
+ * may be another one by now. A job whose arguments are masked cannot be repeated, so nothing is offered.
  */
 function nextOf(job: Job, admin: boolean): Next[] {
   const { dry_run, diff, preview, ...asked } = job.asked;
@@ -192,10 +196,10 @@ function extraOf(job: Job): number {
 function OneProgress({ of, ended }: { of: Progress; ended: boolean }) {
   const done = of.total > 0 ? Math.min(1, of.done / of.total) : ended ? 1 : 0;
   return <div class="progress">
-    <div class="bar"><span dir="auto">{of.of}</span><span>{t("progress", { done: numberText(of.done), total: numberText(of.total) })}
+    <div class="bar"><span dir="auto">{kindText(`progress.${of.of}`, of.of)}</span><span>{t("progress", { done: numberText(of.done), total: numberText(of.total) })}
       {!ended && of.per_second > 0 && ` · ${numberText(Math.round(of.per_second))} ${t("perSecond")}`}
       {!ended && of.eta_seconds >= 0 && ` · ${t("left", { span: spanText(of.eta_seconds * 1000) })}`}</span></div>
-    <progress max={1} value={done} aria-label={of.of} />
+    <progress max={1} value={done} aria-label={t("progressOf", { of: kindText(`progress.${of.of}`, of.of) })} />
     {of.waiting && !ended && <p class="hint" dir="auto">{of.waiting}</p>}
   </div>;
 }
@@ -203,47 +207,94 @@ function OneProgress({ of, ended }: { of: Progress; ended: boolean }) {
 /** The fields that some of these objects have. */
 const fieldsOf = (rows: Asked[]): string[] => [...new Set(rows.flatMap((row) => Object.keys(row)))];
 
+const isObject = (value: unknown): value is Asked => value !== null && typeof value === "object" && !Array.isArray(value) && !isNumber(value);
+
+/** Of an object, and those in it: its lists of objects, by their names, and its other fields. */
+function partsOf(value: Asked): { fields: Asked; lists: Map<string, Asked[]> } {
+  const fields = flat(value), lists = new Map<string, Asked[]>();
+  const look = (of: Asked, before: string): void => {
+    for (const [name, inner] of Object.entries(of)) {
+      if (isObject(inner)) look(inner, `${before}${name}.`);
+      else if (Array.isArray(inner) && inner.length > 0 && inner.every(isObject)) {
+        lists.set(before + name, inner);
+        delete fields[before + name];
+      }
+    }
+  };
+  look(value, "");
+  return { fields, lists };
+}
+
 /** Objects as a table, of the fields that they have. */
 function Objects({ label, file, rows }: { label: string; file: string; rows: Asked[] }) {
   const columns: Column<Asked>[] = fieldsOf(rows).map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => reasonText(row, name) ?? valueText(name, row[name] ?? "", shown), long: true }));
   return <List label={label} file={file} rows={rows} empty={t("noResults")} columns={columns} />;
 }
 
-/** A result on its own: its fields, and a table for each that is a list of objects. */
-function OneResult({ what, value }: { what: string; value: Asked }) {
-  const tables = Object.entries(value).filter((entry): entry is [string, object[]] => Array.isArray(entry[1]) && entry[1].length > 0
-    && entry[1].every((one) => one !== null && typeof one === "object" && !Array.isArray(one)));
-  const rest = flat(Object.fromEntries(Object.entries(value).filter(([name]) => !tables.some(([table]) => table === name))));
+/** The fewest first fields that tell these objects apart; none do where two are the same in all of them. */
+function namesApart(rows: Asked[]): string[] {
+  const fields = fieldsOf(rows), differ = (names: string[]): boolean => new Set(rows.map((row) => jsonText(names.map((name) => row[name])))).size === rows.length;
+  const one = fields.find((name) => differ([name]));
+  if (one !== undefined) return [one];
+  const n = fields.findIndex((_, i) => differ(fields.slice(0, i + 1)));
+  return fields.slice(0, n + 1);
+}
+
+/** Objects with lists of objects in them: a table of the objects, and tables of each list, whose rows say which object they are of. */
+function Nested({ what, label, values }: { what: string; label: string; values: Asked[] }) {
+  const parts = values.map(partsOf), lists = [...new Set(parts.flatMap((part) => [...part.lists.keys()]))];
+  const rows = parts.map((part) => Object.fromEntries(Object.entries(part.fields).filter(([name]) => !lists.includes(name)))), apart = namesApart(rows); // a list may be empty in some
+  const of = (i: number, one: Asked): Asked => Object.fromEntries(apart.length > 0 ? apart.map((name) => [name in one ? `of.${name}` : name, rows[i]![name]]) : [["number", i + 1]]);
   return <>
-    <dl class="sheet">{Object.entries(rest).map(([name, one]) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{reasonText(rest, name) ?? valueText(name, one)}</dd></div>)}</dl>
-    {tables.map(([name, list]) => <div key={name}><h3>{fieldName(name)}</h3>
-      <Objects label={fieldName(name)} file={`${what}-${name}.csv`} rows={list.map((one) => flat(one))} /></div>)}
+    {fieldsOf(rows).length > 0 && <Objects label={label} file={`${what}.csv`} rows={rows} />}
+    {lists.map((name) => <div key={name}><h3>{fieldName(name)}</h3>
+      <Nested what={`${what}-${name}`} label={fieldName(name)} values={parts.flatMap((part, i) => (part.lists.get(name) ?? []).map((one) => ({ ...of(i, one), ...one })))} /></div>)}
   </>;
+}
+
+/** A result on its own: its fields, and tables of each list of objects. */
+function OneResult({ what, value }: { what: string; value: Asked }) {
+  const { fields, lists } = partsOf(value);
+  return <>
+    <dl class="sheet">{Object.entries(fields).map(([name, one]) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{reasonText(fields, name) ?? valueText(name, one)}</dd></div>)}</dl>
+    {[...lists].map(([name, list]) => <div key={name}><h3>{fieldName(name)}</h3>
+      <Nested what={`${what}-${name}`} label={fieldName(name)} values={list} /></div>)}
+  </>;
+}
+
+/** The address of the page of dead letters that shows what a job has counted of them. */
+function lettersOf({ id, asked }: Job): string {
+  const of = (name: string): string => asked[name] === undefined ? "" : String(asked[name]); // numbers are joined by commas
+  return withQuery("/dead-letters", [["pipeline", of("pipeline")], ["half", of("half")], ["partition", of("partitions")], ["reason", of("reasons")], ["since", of("since")],
+    ["until", of("until")], ["key", of("key")], ["text", of("text")], ["all", of("all")], ["scan", id]]);
 }
 
 /** What came of a job: a table of each kind of results, of the fields that they have. */
 function Results({ of }: { of: Job }) {
   const results = of.results ?? [];
-  return <>{[...new Set(results.map((r) => r.what))].map((what) => {
-    const values = results.filter((r) => r.what === what).map((r) => r.value), rows = values.map((value) => flat(value));
-    return <section key={what} aria-label={what}><h2>{resultName(what)}</h2>
-      {what === "record" && of.kind === "seek" && <p>{rows.map((row) => <a key={String(row["offset"])} class="button" href={withQuery("/records",
-        ["topic", "partition", "offset"].map((name) => [name, String(row[name])]))}>{t("explainDo")}: {String(row["partition"])}:{String(row["offset"])}</a>)}</p>}
-      {values.length === 1 ? <OneResult what={what} value={values[0]!} /> : <Objects label={resultName(what)} file={`${what}.csv`} rows={rows} />}</section>;
-  })}
-  {of.results_cut !== undefined && of.results_cut > 0 && <p class="hint">{t("resultsCut", { n: numberText(of.results_cut) })}</p>}
-  {hasEnded(of) && results.length === 0 && <p class="empty">{t("noResults")}</p>}</>;
+  return <>
+    {of.kind === "dead-letter-scan" && of.state === "done" && <p><a class="button" href={lettersOf(of)}>{t("letterScanShow")}</a></p>}
+    {[...new Set(results.map((r) => r.what))].map((what) => {
+      const values = results.filter((r) => r.what === what).map((r) => r.value), rows = values.map((value) => flat(value)), label = resultName(what);
+      return <section key={what} data-what={what} aria-label={label}><h2>{label}</h2>
+        {what === "record" && of.kind === "seek" && <p>{rows.map((row) => <a key={String(row["offset"])} class="button" href={withQuery("/records",
+          ["topic", "partition", "offset"].map((name) => [name, String(row[name])]))}>{t("explainDo")}: {String(row["partition"])}:{String(row["offset"])}</a>)}</p>}
+        {values.length === 1 ? <OneResult what={what} value={values[0]!} /> : <Nested what={what} label={label} values={values} />}</section>;
+    })}
+    {of.results_cut !== undefined && of.results_cut > 0 && <p class="hint">{t("resultsCut", { n: numberText(of.results_cut) })}</p>}
+    {hasEnded(of) && results.length === 0 && <p class="empty">{t("noResults")}</p>}</>;
 }
 
 const whats: Record<string, Key> = {
   plan: "whatPlan", diff: "whatDiff", result: "whatResult", finding: "whatFinding", report: "whatReport", note: "whatNote", preview: "preview",
+  sum: "kinds", dead_letter: "deadLetters", effect: "whatEffect", topic: "whatTopic",
   region: "whatRegion", record: "record", range: "whatRange", outcome: "whatResult", repaired_records: "whatResult", deleted_extra: "whatResult", row: "whatRow", document: "whatDocument",
 };
 
 function resultName(what: string): string { return whats[what] ? t(whats[what]) : what; }
 
 /** The name of a field, of an object in it each part by itself. */
-const fieldName = (name: string): string => name.split(".").map((part) => kindText(`field.${part}`, part.replaceAll("_", " "))).join(": ");
+const fieldName = (name: string): string => name.split(".").map((part) => kindText(`field.${part}`, kindText(`reason.${part}`, part.replaceAll("_", " ")))).join(": ");
 /** A value of a field, in words where it is a kind. */
 const valueText = (name: string, value: unknown, own = textOf): string => typeof value === "string" ? kindText(`${name}.${value}`, own(value)) : own(value);
 /** The reason of a finding in words of its kind and the API's own, where the language has none for the whole of it. */
@@ -255,12 +306,12 @@ const textOf = (value: unknown): string => typeof value === "string" ? value : i
 
 /** The fields of an object; those of objects in it by both names. */
 function flat(value: unknown, before = ""): Asked {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return { [before || "value"]: value };
+  if (!isObject(value)) return { [before || "value"]: value };
   const out: Asked = {};
   for (const [name, inner] of Object.entries(value)) {
     const at = before ? `${before}.${name}` : name;
-    if (inner !== null && typeof inner === "object" && !Array.isArray(inner)) Object.assign(out, flat(inner, at));
-    else out[at] = Array.isArray(inner) ? inner.map((one) => typeof one === "object" ? jsonText(one) : String(one)).join("\n") : inner;
+    if (isObject(inner)) Object.assign(out, flat(inner, at));
+    else out[at] = Array.isArray(inner) ? inner.map((one: unknown) => typeof one === "object" && !isNumber(one) ? jsonText(one) : String(one)).join("\n") : inner;
   }
   return out;
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { ask, withQuery } from "../lib/api";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
-import { numberText, t } from "../lib/store";
+import { kindText, numberText, t, useResultKinds } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
 
 interface Design {
@@ -69,7 +69,7 @@ export function Keys() {
     return () => clearTimeout(timer);
   }, [address]);
   useEffect(() => { if (settled === address && location.pathname === "/keys") go(settled, true); }, [settled]);
-  const empty = !asked.table && !asked.key.trim();
+  const named = useResultKinds(), empty = !asked.table && !asked.key.trim();
   const tables = useAnswer((signal) => ask<{ tables: { name: string }[] }>("/api/v1/ops/tables", { signal }), []);
   const { answer, err, again } = useAnswer<Design>(empty ? null : (signal) => ask<Design>("/api/v1/ops" + settled, { signal }), [settled, empty]);
   const put = (change: Partial<Asked>): void => setAsked({ ...asked, ...change });
@@ -110,8 +110,16 @@ export function Keys() {
         onInput={(e) => put({ rowKey: e.currentTarget.value })} /><small id="apart-help">{t("keyTakeApartHelp")}</small></label>
     </form>
     {err !== undefined && <Failure err={err} again={again} />}
-    {answer && err === undefined && <Shown of={answer} regions={asked.regions} />}
+    {answer && err === undefined && named && <Shown of={answer} regions={asked.regions} />}
   </>;
+}
+
+/** What a finding says. Where the language has a text of its rule, the API's own, which has the expressions, stands behind that. */
+function Finding({ of }: { of: Design["findings"][0] }) {
+  const meaning = kindText(`key.${of.rule}`, ""), fix = of.fix && kindText(`key.fix.${of.rule}`, "");
+  if (!meaning) return <><p dir="auto">{of.message}</p>{of.fix && <p class="small" dir="auto">{of.fix}</p>}</>;
+  return <><p>{meaning}</p>{fix && <p class="small">{fix}</p>}
+    <p class="small" lang="en" dir="auto">{of.message}{of.fix && `; ${of.fix}`}</p></>;
 }
 
 function Shown({ of, regions }: { of: Design; regions: string }) {
@@ -120,7 +128,7 @@ function Shown({ of, regions }: { of: Design; regions: string }) {
     {of.findings.length === 0 ? <p class="small">{t("keyFine")}</p> : <ul class="findings">{of.findings.map((f, i) => <li key={i} class={f.severity}>
       <strong>{t(f.severity === "error" ? "severityError" : f.severity === "warning" ? "severityWarning" : "severityAdvice")}</strong>
       {f.column !== undefined && f.column > 0 && <small>{t("at_line", { line: 1, column: f.column })}</small>}
-      <p dir="auto">{f.message}</p>{f.fix && <p class="small" dir="auto">{f.fix}</p>}</li>)}</ul>}
+      <Finding of={f} /></li>)}</ul>}
     {of.key && <>
       <h2>{t("keyParts")}</h2>
       <List label={t("keyParts")} file="key-parts.csv" rows={of.parts} empty="" columns={[

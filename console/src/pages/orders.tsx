@@ -1,15 +1,17 @@
 import { Component } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, give, jsonOf, send, withQuery, type Page, type Parameter, type Row, type Table, type Transition, type View } from "../lib/api";
-import { csv, download } from "../lib/csv";
 import { dropDraft, useDraft } from "../lib/drafts";
+import { isNumber } from "../lib/json";
+import { Download, type Paging } from "../lib/list";
 import { go, usePlace } from "../lib/router";
-import { allText, language, me, reason, shown, stateName, t, term, timeText, userName, useStore } from "../lib/store";
+import { allText, language, me, owned, reason, shown, stateName, t, term, timeText, userName, useStore } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
 export interface Known { views: View[]; tables: Table[] }
 
 const pageSize = 12;
+const pageInFile = 1000; // rows
 const rowHeight = 64; // of a row of the list, as the style has it: what is out of sight is not in the page
 
 /** The views that show rows which commands change. */
@@ -53,7 +55,8 @@ function OrderCentre({ view, table, views }: { view: View; table: Table; views: 
   const { query } = usePlace();
   const who = useStore(me), why = useStore(reason);
   const question = questionOf(view, query);
-  const asks = withQuery(view.path, [...question, ["page_size", String(pageSize)]]);
+  const asksFor = (rows: number, token = ""): string => withQuery(view.path, [...question, ["page_size", String(rows)], ["page_token", token]]);
+  const asks = asksFor(pageSize);
   const lacks = view.parameters.some((p) => p.required && !question.some(([name]) => name.split(".")[0] === p.name));
   const reasoned = !view.reason || why.trim() !== "";
   const ready = !lacks && reasoned;
@@ -70,8 +73,7 @@ function OrderCentre({ view, table, views }: { view: View; table: Table; views: 
     setLoading(true);
     setErr(null);
     try {
-      const path = token ? asks + "&page_token=" + encodeURIComponent(token) : asks;
-      const page = await ask<Page>(path, { reason: view.reason ? why : undefined, signal: stop.signal });
+      const page = await ask<Page>(asksFor(pageSize, token), { reason: view.reason ? why : undefined, signal: stop.signal });
       setRows([...before, ...page.rows]);
       setNext(page.next_page_token);
     } catch (e) {
@@ -99,9 +101,9 @@ function OrderCentre({ view, table, views }: { view: View; table: Table; views: 
       : list.map((one) => one.row === key ? { ...one, ...row, fields: { ...one.fields, ...row.fields } } : one));
   };
   const state = table.state ?? "";
-  const toCSV = (): void => {
-    const columns = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))];
-    download("orders.csv", csv(["row", ...columns], rows.map((row) => [row.row, ...columns.map((c) => row.fields[c])])));
+  const rest: Paging<Row> = async (token, signal) => {
+    const page = await ask<Page>(asksFor(pageInFile, token), { reason: view.reason ? why : undefined, signal });
+    return { rows: page.rows, next: page.next_page_token };
   };
   return <div class={open ? "orders opened" : "orders"}>
     <h1>{t("orders")}</h1>
@@ -116,7 +118,10 @@ function OrderCentre({ view, table, views }: { view: View; table: Table; views: 
           {loading && <span>{t("loading")}</span>}
           {!loading && next && <More load={() => { void load(next, rows); }} />}
           {next === "" && rows.length > 0 && <span>{allText(rows.length)}</span>}
-          {rows.length > 0 && <button type="button" class="quiet" onClick={toCSV}>{t("csv")}</button>}
+          {rows.length > 0 && <Download file="orders.csv" rows={rows} rest={next === "" ? undefined : rest} table={(all) => {
+            const columns = [...new Set(all.flatMap((row) => Object.keys(row.fields)))];
+            return [["row", ...columns], all.map((row) => [row.row, ...columns.map((c) => row.fields[c])])];
+          }} />}
         </p>
       </section>
       {open && <Detail key={open} rowKey={open} table={table} close={address(null)} put={put} again={() => { void load("", []); }} />}
@@ -188,7 +193,7 @@ class Item extends Component<Shows> {
   render() {
     const { row, state, open, address, title } = this.props;
     const brief = Object.entries(row.fields).filter(([name, value]) => name !== title && name !== state && name !== "deleted" && name !== "created"
-      && name !== "at" && value !== null && typeof value !== "object");
+      && name !== "at" && value !== null && (typeof value !== "object" || isNumber(value)));
     return <li>
       <a href={address(row.row)} aria-current={open ? "true" : undefined}>
         <span class="id" dir="auto">{shown(row.fields[title]) || row.row}</span>
@@ -208,18 +213,19 @@ function Badge2({ state }: { state: unknown }) {
 function Filters({ view, table, views }: { view: View; table: Table; views: View[] }) {
   const { query } = usePlace();
   const why = useStore(reason);
-  const form = useRef<HTMLFormElement>(null);
+  const asked = new URLSearchParams(query);
+  asked.delete("row"); // an order that is opened leaves what has been typed
+  const given = asked.toString(), typed = `orders ${view.view} ${given}`;
+  const form = useDraft(typed);
   const apply = (): void => {
     if (!form.current) return;
+    dropDraft(typed);
     const to: [string, string][] = query.get("view") ? [["view", query.get("view")!]] : [];
     for (const [name, value] of new FormData(form.current)) if (typeof value === "string" && name !== "why") to.push([name, value.trim()]);
     const wanted = new FormData(form.current).get("why");
     if (typeof wanted === "string") reason.value = wanted.trim();
     go(withQuery("/orders", to));
   };
-  const asked = new URLSearchParams(query);
-  asked.delete("row"); // an order that is opened leaves what has been typed
-  const given = asked.toString();
   const rank = (p: Parameter): number => p.required ? 0 : p.name === table.state ? 3 : p.range ? 2 : 1; // what takes most room comes last
   return <form key={given + view.view} ref={form} class="filters" role="search" aria-label={t("filters")}
     onSubmit={(e) => { e.preventDefault(); apply(); }}>
@@ -287,7 +293,7 @@ function Detail({ rowKey, table, close, put, again }: {
     setFailed(null);
     const by = userName();
     try {
-      const { command, row: now, stale } = await give(table, upon, of.command, fields, because);
+      const { command, row: now, stale } = await give(table, upon, of.command, fields, because, owned(by));
       if (userName() !== by) return; // the way back would be under the reason of who has signed out
       const shownRow = now ?? null;
       setAsking(null);
@@ -299,7 +305,7 @@ function Detail({ rowKey, table, close, put, again }: {
       const ways = table.commands.filter((c) => c.from.includes(command.to));
       const back = ways.find((c) => c.to === state) ?? (shownRow === null && ways.length === 1 ? ways[0] : undefined);
       note.value = command.state === "overtaken" ? { text: t("overtaken", { detail: command.detail ?? "" }), bad: true }
-        : command.state === "failed" ? { text: t("failed", { detail: command.detail ?? "" }), bad: true }
+        : command.state === "failed" || command.state === "unanswered" ? { text: t("failed", { detail: command.detail ?? "" }), bad: true }
         : stale ? { text: t("stale") }
         : {
           text: shownRow === null ? t("removed") : t("done", { state: stateName(command.to) }),

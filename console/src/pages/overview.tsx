@@ -52,7 +52,7 @@ export function Overview() {
 function OnePipeline({ of, open, show }: { of: Pipeline; open: boolean; show: (on: boolean) => void }) {
   const id = `pipeline-${of.name}`;
   return <section class="sheet" aria-labelledby={id}>
-    <div class="bar"><h2 id={id} dir="auto">{of.name}</h2>
+    <div class="bar"><h2 id={id} dir="auto" translate={false}>{of.name}</h2>
       <div class="buttons"><Controls of={of} />
         <button type="button" aria-expanded={open} onClick={() => show(!open)}>{t(open ? "hidePartitions" : "showPartitions")}</button></div></div>
     <div class="way">
@@ -118,7 +118,7 @@ function limitText(of: Half): string {
   return steps[step] ? t(steps[step]) : step;
 }
 
-/** What stands still because somebody wants it so says so, unless worse has happened to it. */
+/** The state to show: "paused" hides all others except halted and stopped. */
 const stateOf = (of: Half): string => of.paused && of.state !== "halted" && of.state !== "stopped" ? "paused" : of.state;
 
 /** The versions that the members run, with the number of members, or nothing if none has reported its own. */
@@ -178,7 +178,7 @@ function Partitions({ of }: { of: Pipeline }) {
   if (err !== undefined) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
   return <>{answer.halves.map((h) => <div key={h.name}>
-    <h3 dir="auto">{h.name}</h3>
+    <h3 dir="auto" translate={false}>{h.name}</h3>
     {h.members.length > 0 && <p class="small" dir="auto">{t("members")}: {h.members.map((m) => memberText(h, m)).join("; ")}</p>}
     <List label={`${t("partitions")}: ${h.name}`} file="partitions.csv" rows={h.partitions ?? []} empty={t("partitionsNone")} columns={[
       { name: "topic", label: t("topic"), of: (p) => p.topic },

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Fault, ask, withQuery } from "../lib/api";
+import { Fault, ask, watch, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { partColumns, partOf, zoomTimes, type Part } from "../lib/heat";
 import { List } from "../lib/list";
@@ -8,6 +8,7 @@ import { kindText, me, numberText, spanText, t, useStore, type Key } from "../li
 import { Failure, useAnswer, useTitle } from "../lib/ui";
 import { Map, cellsOf, figure, knownOf, ofCalls, partFrom, type HeatMap, type Metric, type Spot } from "./heatmap";
 import { Sure, useStart } from "./jobs";
+import { ChangeRegion, changeName, type Change } from "./regionchange";
 
 interface StoredTable { name: string; regions: number; servers: number; mb: number; detail?: string }
 interface Action { job: string; text: string; table: string; region: string; at?: string; to?: string }
@@ -28,8 +29,9 @@ interface Skew { heavy_keys: HeavyKey[]; writers: Writer[]; regions: Load[] }
 interface Seen { metric: Metric; asked: string; server: string; heat: HeatMap; hot: Hot[]; regions: Region[]; skew: Skew | undefined }
 
 const path = "/api/v1/ops";
-const every = 3_000; // ms between two looks, while the page is in sight: a region that becomes hot is found after six to eight seconds
-const everyLarge = 10_000; // the same, of a map whose answer is megabytes
+const every = 3_000; // ms between two looks while the pipelines' stream says that something goes on: a region that becomes hot is found after six to eight seconds
+const still = 15_000; // the same, while it says nothing: the cluster reports what all clients do as seldom
+const everyLarge = 10_000; // as every, of a map whose answer is megabytes
 const large = 100_000; // cells
 const seldom = 60_000; // ms, where what is seen is of days
 const day = 24 * 60;
@@ -126,6 +128,7 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
 }) {
   const who = useStore(me);
   const [doing, setDoing] = useState<Action | null>(null);
+  const [choosing, setChoosing] = useState<{ what: Change; region: Region } | null>(null);
   const start = useStart();
   const [turn, setTurn] = useState(0);
   const looking = useRef(false); // at a part of the map, which stays as it is
@@ -149,9 +152,26 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
   const pause = Number(minutes) >= day ? seldom : cells > large ? everyLarge : every;
   useEffect(() => {
     if (until !== "") return undefined; // what was does not change
-    const timer = setInterval(() => { if (document.visibilityState === "visible" && !looking.current) setTurn((n) => n + 1); }, pause);
-    return () => clearInterval(timer);
-  }, [pause, until]);
+    const stop = new AbortController();
+    let last = Date.now(), timer = 0;
+    const lookIn = (ms: number): void => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => {
+        const seen = document.visibilityState === "visible" && !looking.current;
+        lookIn(seen ? Math.max(pause, still) : pause);
+        if (!seen) return;
+        last = Date.now();
+        setTurn((n) => n + 1);
+      }, ms);
+    };
+    lookIn(Math.max(pause, still));
+    let first = true; // as it is now, which is shown already
+    void watch(path + "/pipelines/events", undefined, {
+      page: () => { if (!first) lookIn(Math.max(0, last + pause - Date.now())); first = false; },
+      stale: () => { first = true; },
+    }, stop.signal);
+    return () => { stop.abort(); clearTimeout(timer); };
+  }, [pause, until, who]);
   const [bright, setBright] = useState(1);
   if (err !== undefined && !answer) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
@@ -166,7 +186,7 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
         <p><strong>{causeText(one)}</strong> · {t("timesMean", { n: numberText(Math.round(one.times_mean * 10) / 10) })}</p>
         <p dir="auto">{whyText(one)}</p>{one.advice.length > 0 && <ul>{one.advice.map((a, i) => <li key={a} dir="auto">{adviceText(one, i)}
           {who !== "open" && one.actions?.filter((action) => action.text === a).map((action) =>
-            <button key={action.job} type="button" onClick={() => setDoing({ ...action, text: adviceText(one, i) })}>{t(jobName(action))}…</button>)}</li>)}</ul>}
+            <button key={action.job} type="button" onClick={() => setDoing({ ...action, text: adviceText(one, i) })}>{t(changeName(action.job))}…</button>)}</li>)}</ul>}
       </div>)}
     </section>
     {heat.loads && <p class="failure" role="alert" dir="auto">{t("mapNoLoads", { why: heat.loads })}</p>}
@@ -182,7 +202,7 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
         <Hottest heat={heat} metric={shown} />
       </>}
     {skew && until === "" && <Heaviest of={skew} />}
-    {doing && <Sure title={t(jobName(doing))} text={`${doing.text}\n${t(doing.job === "region-split" ? "regionSplitSure" : "regionMoveSure")}`}
+    {doing && <Sure title={t(changeName(doing.job))} text={`${doing.text}\n${t(doing.job === "region-split" ? "regionSplitSure" : "regionMoveSure")}`}
       act={() => start(doing.job, { table: doing.table, region: doing.region, ...(doing.at ? { at: doing.at } : {}), ...(doing.to ? { to: doing.to } : {}) })}
       close={() => setDoing(null)} />}
     {skew && skew.regions.length > 0 && <Servers table={table} loads={skew.regions} />}
@@ -196,11 +216,16 @@ function OneTable({ table, minutes, metric, server, found, until, zoom, look }: 
       { name: "writes_per_second", label: t("allWrites"), of: (r) => loads.get(r.name)?.writes_per_second ?? "", show: (r) => rate(loads.get(r.name)?.writes_per_second) },
       { name: "reads", label: t("reads"), of: (r) => r.reads },
       { name: "writes", label: t("writes"), of: (r) => r.writes },
+      ...who !== "open" ? [{ name: "region", label: t("actions"), of: (r: Region) => r.name, show: (r: Region) => <span class="buttons">{changes.map((what) =>
+        <button key={what} type="button" aria-label={`${t(changeName(what))}: ${r.start || t("fromStart")}`} onClick={() => setChoosing({ what, region: r })}>
+          {t(what === "region-split" ? "split" : "move")}…</button>)}</span> }] : [],
     ]} />
+    {choosing && <ChangeRegion what={choosing.what} table={table} region={choosing.region} close={() => setChoosing(null)}
+      servers={[...new Set(regions.map((one) => one.server))].filter((one) => one !== "").sort()} />}
   </>;
 }
 
-const jobName = (of: Action): Key => of.job === "region-split" ? "regionSplit" : "regionMove";
+const changes: Change[] = ["region-split", "region-move"];
 
 /** A rate; nothing where it is not known. */
 const rate = (n: number | undefined): string => n === undefined ? "" : numberText(Math.round(n * 10) / 10);

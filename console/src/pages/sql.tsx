@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery, type Value } from "../lib/api";
 import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
+import { drafted, dropDraft, keepDraft } from "../lib/drafts";
 import { isNumber } from "../lib/json";
 import { mostShown } from "../lib/list";
 import { goPrivately, takeFragment, usePlace } from "../lib/router";
@@ -31,7 +32,7 @@ export function SQL({ records }: { records?: boolean }) {
   const addressed = useRef(""); // the statement of the address
   const [linked, setLinked] = useState(false); // the text is the address's, and was not run
   const who = useStore(me), why = useStore(reason);
-  const [text, setText] = useState(() => statements()[0] ?? "");
+  const [text, setText] = useState(() => drafted("sql", "statement") || statements()[0] || "");
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState<AbortController | null>(null);
@@ -44,6 +45,7 @@ export function SQL({ records }: { records?: boolean }) {
     if (statement.trim() === "" || busy) return;
     if (reasoned && why.trim() === "") { note.value = { text: t("reasonNeeded"), bad: true }; return; }
     addressed.current = text;
+    dropDraft("sql");
     goPrivately("/sql", text, fragment === "");
     setLinked(false);
     const stop = new AbortController();
@@ -51,7 +53,7 @@ export function SQL({ records }: { records?: boolean }) {
     setErr(null);
     const by = userName();
     try {
-      const got = await ask<Answer>("/api/v1/sql", { method: "POST", again: true, body: { statement }, reason: reasoned ? why : undefined, signal: stop.signal });
+      const got = await ask<Answer>("/api/v1/sql", { method: "POST", again: "unbegun", body: { statement }, reason: reasoned ? why : undefined, signal: stop.signal });
       if (stop.signal.aborted || userName() !== by) return;
       setAnswer(got);
       answered.current = statement;
@@ -75,15 +77,20 @@ export function SQL({ records }: { records?: boolean }) {
     addressed.current = statement;
     busy?.abort();
     setBusy(null);
-    setText(statement);
+    const kept = drafted("sql", "statement");
+    setText(kept || statement);
     setOffered(null);
     setAnswer(null);
     setErr(null);
-    setLinked(true);
+    setLinked(kept === "");
   }, [fragment]);
-  const typed = (at: HTMLTextAreaElement): void => {
-    setText(at.value);
+  const edit = (now: string): void => {
+    keepDraft("sql", { statement: now });
+    setText(now);
     setLinked(false);
+  };
+  const typed = (at: HTMLTextAreaElement): void => {
+    edit(at.value);
     const found = names && complete(names, at.value, at.selectionStart);
     setOffered(found && found.words.length > 0 ? { ...found, chosen: -1 } : null);
   };
@@ -94,7 +101,7 @@ export function SQL({ records }: { records?: boolean }) {
     const at = area.current;
     if (!at || !offered) return;
     at.setRangeText(word + " ", offered.from, at.selectionStart, "end");
-    setText(at.value);
+    edit(at.value);
     setOffered(null);
     at.focus();
   };
@@ -133,8 +140,8 @@ export function SQL({ records }: { records?: boolean }) {
       <div class="buttons">
         <button class="main" disabled={busy !== null}>{t("run")}</button>
         <button type="button" disabled={busy !== null} onClick={() => { void run(explained()); }}>{t("explain")}</button>
-        {busy && <button type="button" onClick={() => { busy.abort(); setBusy(null); }}>{t("cancelAction")}</button>}
-        {before.length > 0 && <select aria-label={t("history")} value="" onChange={(e) => { setText(e.currentTarget.value); setLinked(false); }}>
+        {busy && <button type="button" onClick={() => { busy.abort(); setBusy(null); }}>{t("cancelNow")}</button>}
+        {before.length > 0 && <select aria-label={t("history")} value="" onChange={(e) => edit(e.currentTarget.value)}>
           <option value="">{t("history")}</option>{before.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>}
       </div>
     </form>
@@ -149,7 +156,7 @@ export function SQL({ records }: { records?: boolean }) {
       {answer.rows.length === 0 ? <p class="empty">{t("sqlNone")}</p>
         : plan ? <Plan rows={answer.rows} />
         : <>{drawable(answer.columns, answer.rows) && <Chart columns={answer.columns} rows={answer.rows} />}<div class="scroll" tabIndex={0} role="group" aria-label={t("sql")}><table>
-          <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}{record && <th scope="col">{t("record")}</th>}</tr></thead>
+          <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col" translate={false}>{c.name}</th>)}{record && <th scope="col">{t("record")}</th>}</tr></thead>
           <tbody>{answer.rows.slice(0, mostShown).map((row, i) => <tr key={i}>{row.map((value, j) => {
             const exact = answer.columns[j]?.type === "decimal" && typeof value === "string";
             return <td key={j} dir="auto" class={exact || isNumber(value) ? "number" : "cell"}>{exact ? decimalText(value) : shown(value)}</td>;

@@ -48,7 +48,7 @@ const mostBars = 30;
 
 /** Whether an answer can be drawn: two columns, the second of which holds numbers. */
 export function drawable(columns: { type: string }[], rows: Value[][]): boolean {
-  return columns.length === 2 && rows.length > 1 && rows.every((row) => isNumber(row[1]) && row[1] >= 0) && rows.some((row) => Number(row[1]) > 0);
+  return columns.length === 2 && rows.length > 1 && rows.every((row) => isNumber(row[1]) && Number(row[1]) >= 0) && rows.some((row) => Number(row[1]) > 0);
 }
 
 /** An answer of names and numbers, as bars; of more rows than bars are read, as a line. */

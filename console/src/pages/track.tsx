@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, pause, watch, withQuery, type Page, type Row, type View } from "../lib/api";
 import { columnOf, csv, download, rowsOf, textOf } from "../lib/csv";
-import { mostShown } from "../lib/list";
+import { dropDraft, useDraft } from "../lib/drafts";
+import { Download, mostShown, type Paging } from "../lib/list";
 import { go, goPrivately, takeFragment, usePlace } from "../lib/router";
 import { me, namesOf, numberText, reason, shown, spanText, t, term, timeText, useStore } from "../lib/store";
 import { Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
@@ -58,12 +59,14 @@ async function fileOf(file: File, field: string): Promise<string[]> {
 
 function Numbers({ numbers, field, reasoned, take }: { numbers: string[]; field: string; reasoned: boolean; take: (list: string[]) => void }) {
   const text = useRef<HTMLTextAreaElement>(null);
+  const form = useDraft("track");
   const submit = (): void => {
     const list = listOf(text.current?.value ?? "");
     if (list.length > most) { note.value = { text: t("tooMany", { n: most }), bad: true }; return; }
+    dropDraft("track");
     if (list.length > 0) take(list);
   };
-  return <form class="filters" role="search" aria-label={t("track")} onSubmit={(e) => {
+  return <form ref={form} class="filters" role="search" aria-label={t("track")} onSubmit={(e) => {
     e.preventDefault();
     const why = new FormData(e.currentTarget).get("why");
     if (typeof why === "string") reason.value = why.trim();
@@ -130,12 +133,17 @@ function Timeline({ found, number }: { found: Found; number: string }) {
   const rows = useMemo(() => [...page?.rows ?? [], ...rest], [page, rest]);
   all.current = rows;
   const token = page?.next_page_token === "" ? "" : behind ?? page?.next_page_token ?? "";
+  const pageOf = (of: string, signal?: AbortSignal): Promise<Page> => ask<Page>(withQuery(found.view.path, [[found.field, number], ["page_token", of]]),
+    { reason: found.view.reason ? reason.value : undefined, ...(signal ? { signal } : {}) });
+  const older: Paging<Row> = async (of, signal) => {
+    const next = await pageOf(of, signal);
+    return { rows: next.rows, next: next.next_page_token };
+  };
   const more = async (): Promise<void> => {
     setLoading(true);
     setFailed(undefined);
     try {
-      const next = await ask<Page>(withQuery(found.view.path, [[found.field, number], ["page_token", token]]),
-        { reason: found.view.reason ? reason.value : undefined });
+      const next = await pageOf(token);
       setRest((before) => {
         const here = new Set(before.map((r) => r.row));
         return [...before, ...next.rows.filter((r) => !seen.current.has(r.row) && !here.has(r.row))];
@@ -171,10 +179,10 @@ function Timeline({ found, number }: { found: Found; number: string }) {
     {rows.length > 0 && <div class="buttons">
       <button type="button" onClick={() => { navigator.clipboard.writeText(location.href).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>
         {t("link")}</button>
-      <button type="button" class="quiet" onClick={() => {
-        const columns = [...new Set(rows.flatMap((r) => Object.keys(r.fields)))];
-        download(`${found.field}.csv`, csv(columns, rows.map((r) => columns.map((c) => r.fields[c]))));
-      }}>{t("csv")}</button>
+      <Download file={`${found.field}.csv`} rows={rows} rest={token === "" ? undefined : older} table={(all) => {
+        const columns = [...new Set(all.flatMap((r) => Object.keys(r.fields)))];
+        return [columns, all.map((r) => columns.map((c) => r.fields[c]))];
+      }} />
     </div>}
   </section>;
 }
@@ -256,7 +264,7 @@ function Many({ found, numbers }: { found: Found; numbers: string[] }) {
     <div class="scroll" tabIndex={0} role="group" aria-labelledby="many-title"><table>
       <thead><tr><th scope="col">{term(found.field)}</th><th scope="col">{term("action")}</th><th scope="col">{term("station")}</th><th scope="col">{t("at")}</th></tr></thead>
       <tbody>{lines.map((l) => <tr key={l.number}>
-        <th scope="row"><a href={withQuery("/track", [[found.field, l.number]])} dir="auto">{l.number}</a></th>
+        <th scope="row" translate={false}><a href={withQuery("/track", [[found.field, l.number]])} dir="auto">{l.number}</a></th>
         {l.step ? <><td dir="auto">{l.step.action}</td><td dir="auto">{l.step.place}</td><td>{timeText(l.step.at)}</td></>
           : <td colSpan={3}>{l.fault ? faultText(l.fault) : t("none")}</td>}
       </tr>)}</tbody>

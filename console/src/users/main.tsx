@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { ask, type Table, type View } from "../lib/api";
-import { go, usePlace } from "../lib/router";
+import { backToMark, go, markPlace, usePlace } from "../lib/router";
 import { begin, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
 import { Orders, type Known } from "../pages/orders";
@@ -32,11 +32,14 @@ function App() {
 
 function Pages({ path, known }: { path: string; known: Known }) {
   const who = useStore(me);
-  const elsewhere = path === "/" ? (who === null ? "/track" : "/orders") : path === "/orders" && who === null ? "/signin" : "";
-  useEffect(() => { if (elsewhere) go(elsewhere, true); }, [elsewhere]);
+  const elsewhere = path === "/" ? (who === null ? "/track" : "/orders") : who === null && /^\/(orders|sql|me)$/.test(path) ? "/signin" : "";
+  useEffect(() => {
+    if (elsewhere === "/signin") markPlace();
+    if (elsewhere) go(elsewhere, true);
+  }, [elsewhere]);
   if (elsewhere) return null;
   if (path === "/orders") return <Orders known={known} />;
-  if (path === "/me" && who !== null) return <Own />;
+  if (path === "/me") return <Own />;
   if (path === "/sql" && who) return who === "open" || who.role !== "customer" ? <SQL /> : <p>{t("forbidden")}</p>;
   if (path === "/track") return <Track known={known} />;
   return <p>{t("notThere")} <a href="/">{t("home")}</a></p>;
@@ -45,7 +48,7 @@ function Pages({ path, known }: { path: string; known: Known }) {
 function SignInPage() {
   useTitle(t("signIn"));
   return <div class="signin"><h1>{t("signIn")}</h1><p>{t("signInFor")}</p>
-    <SignIn then={(who) => { me.value = who; go("/orders", true); }} /></div>;
+    <SignIn then={(who) => { me.value = who; if (!backToMark()) go("/orders", true); }} /></div>;
 }
 
 begin(() => render(<App />, document.getElementById("app")!));

@@ -117,7 +117,8 @@ env_hbase-kerberos() {
 site_value() { sed -n "s|.*<name>$2</name><value>\(.*\)</value>.*|\1|p" "$1/conf/hbase-site.xml" | tail -1; }
 
 # hbase_conf DIR writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and what
-# all forms have in common.
+# all forms have in common. HBase's catalog janitor looks for split regions to delete only once a day: if it does so while a snapshot is restored
+# from before the split, it deletes the restored region, and its rows are lost (hbase.Client.RestoreSnapshot).
 hbase_conf() {
   local dir=$1
   mkdir -p "$dir/conf" "$dir/tmp"
@@ -135,6 +136,7 @@ hbase.regionserver.msginterval 500
 hbase.master.wait.on.regionservers.interval 100
 hbase.master.logcleaner.ttl 60000
 hbase.master.hfilecleaner.ttl 60000
+hbase.catalogjanitor.interval 86400000
 END
   ) | site >"$dir/conf/hbase-site.xml"
 }

@@ -21,7 +21,7 @@ func MetaKey(table string, start []byte, id string) []byte {
 }
 
 // readBack reads the given number of rows of hbase:meta backwards from start. It returns the regions that are neither split nor offline, in
-// this order, and caches those that are on a server.
+// this order, and caches those that are on a server. If there are none in a table that exists, it returns none without an error.
 func (l *Locator) readBack(table string, start []byte, rows int) ([]*Region, error) {
 	// hbase:meta is small and in memory, so a server that needs longer than the connect time-out counts as silent.
 	ctx, cancel := context.WithTimeout(l.ctx, l.patience)
@@ -65,7 +65,7 @@ func (l *Locator) readRegions(ctx context.Context, meta *Region, table string, s
 		found = append(found, r)
 	}
 	if !seen {
-		return nil, fmt.Errorf("%w: %s has no regions in hbase:meta", remote.ErrNoTable, table)
+		return nil, l.exists(ctx, meta, table)
 	}
 	return found, nil
 }

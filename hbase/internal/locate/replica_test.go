@@ -8,6 +8,7 @@ import (
 
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/rpc"
+	"brine/hbase/internal/wire"
 )
 
 // The name of a replica, as made by HBase 2.6.4.
@@ -26,8 +27,8 @@ func FuzzReplicaColumn(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	cell := func(qualifier, value []byte) rpc.Cell {
-		return rpc.Cell{Family: []byte("info"), Qualifier: qualifier, Value: value}
+	cell := func(qualifier, value []byte) wire.Cell {
+		return wire.Cell{Family: []byte("info"), Qualifier: qualifier, Value: value}
 	}
 	region := cell([]byte("regioninfo"), append([]byte(protobufMagic), info...))
 	f.Fuzz(func(t *testing.T, qualifier []byte) {
@@ -36,13 +37,13 @@ func FuzzReplicaColumn(f *testing.F) {
 		if n < 0 || n > 0xffff || len(name) > len(qualifier) || (n == 0) != (len(name) == len(qualifier)) {
 			t.Errorf("%q is %q of replica %d", qualifier, name, n)
 		}
-		if r := FromMeta(rpc.Result{Row: []byte("t,,1.x."), Cells: []rpc.Cell{at}}); r != nil && string(qualifier) != "regioninfo" {
+		if r := FromMeta(rpc.Result{Row: []byte("t,,1.x."), Cells: []wire.Cell{at}}); r != nil && string(qualifier) != "regioninfo" {
 			t.Errorf("%q alone makes a region", qualifier)
 		}
 		if string(qualifier) == "regioninfo" {
 			return
 		}
-		r := FromMeta(rpc.Result{Row: []byte("t,,1.x."), Cells: []rpc.Cell{region, at, at}})
+		r := FromMeta(rpc.Result{Row: []byte("t,,1.x."), Cells: []wire.Cell{region, at, at}})
 		var server string
 		replicas := 0
 		if string(name) == "server" && n == 0 {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"sync"
+
+	"brine/hbase/internal/remote"
 )
 
 // rounds limit the number of look-ups when many regions of a table are looked up at once. A table has one round of look-ups at a time.
@@ -89,6 +91,9 @@ func (l *Locator) readRound(table string, questions []*question) {
 		default:
 			found, a.err = l.readWanted(table, a.Wanted, len(questions)-i-1)
 			a.found, failed = found, a.err
+			if failed == nil && len(found) == 0 {
+				failed = remote.ErrHole // nothing is at or before this row, so nothing is before the next ones, which are smaller
+			}
 		}
 		close(a.done)
 	}

@@ -44,24 +44,51 @@ func (l *Locator) readDisabled(ctx context.Context, table string) (bool, error) 
 	if err != nil {
 		return false, err
 	}
+	state, err := l.readState(ctx, meta, table)
+	return state.GetState() == hbasepb.TableState_DISABLED || state.GetState() == hbasepb.TableState_DISABLING, err
+}
+
+// Exists returns remote.ErrNoTable if there is no such table.
+func (l *Locator) Exists(ctx context.Context, table string) error {
+	ctx, cancel := context.WithTimeout(ctx, l.patience)
+	defer cancel()
+	meta, err := l.FindMeta(ctx)
+	if err != nil {
+		return err
+	}
+	return l.exists(ctx, meta, table)
+}
+
+// exists returns remote.ErrNoTable if hbase:meta does not have the state of a table. A table that has one but lacks regions does exist: the
+// master replaces their rows while it restores a snapshot, for example, or the first region may be missing alone.
+func (l *Locator) exists(ctx context.Context, meta *Region, table string) error {
+	state, err := l.readState(ctx, meta, table)
+	if err == nil && state == nil {
+		err = fmt.Errorf("%w: %s has neither a state nor regions in hbase:meta", remote.ErrNoTable, table)
+	}
+	return err
+}
+
+// readState returns the state of a table in hbase:meta, or nil if it has none: there is no such table, or HBase is older than 2.0.
+func (l *Locator) readState(ctx context.Context, meta *Region, table string) (*hbasepb.TableState, error) {
 	in := &hbasepb.GetRequest{Region: Specifier(meta), Get: &hbasepb.Get{
 		Row: []byte(table), Column: []*hbasepb.Column{{Family: []byte("table"), Qualifier: [][]byte{[]byte("state")}}},
 	}}
 	var out hbasepb.GetResponse
 	cells, err := l.servers.Call(ctx, rpc.ClientService.At(meta.Server), "Get", in, &out)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	row, _, err := rpc.DecodeResult(out.GetResult(), cells)
 	if err != nil {
-		return false, remote.Invalid(meta.Server, err)
+		return nil, remote.Invalid(meta.Server, err)
 	}
 	if len(row.Cells) == 0 {
-		return false, nil
+		return nil, nil
 	}
-	var state hbasepb.TableState
-	if err := proto.Unmarshal(row.Cells[0].Value, &state); err != nil {
-		return false, remote.Invalid(meta.Server, fmt.Errorf("state of table %s: %w", table, err))
+	state := new(hbasepb.TableState)
+	if err := proto.Unmarshal(row.Cells[0].Value, state); err != nil {
+		return nil, remote.Invalid(meta.Server, fmt.Errorf("state of table %s: %w", table, err))
 	}
-	return state.GetState() == hbasepb.TableState_DISABLED || state.GetState() == hbasepb.TableState_DISABLING, nil
+	return state, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"brine/hbase/internal/rpc"
 	"brine/hbase/internal/wire"
 )
 
@@ -74,7 +73,7 @@ func (b *Batch) Mutate(row []byte) {
 
 // Put adds a cell to the current mutation. It copies the bytes.
 func (b *Batch) Put(family, qualifier []byte, timestamp int64, value []byte) {
-	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: byte(rpc.Put), Value: value})
+	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: wire.Put, Value: value})
 }
 
 // TTL makes all cells of the current mutation expire the given number of milliseconds after their timestamps, unless their family's TTL is
@@ -86,8 +85,8 @@ func (b *Batch) TTL(ms int64) {
 }
 
 // Delete adds a delete marker of the given type to the current mutation.
-func (b *Batch) Delete(t rpc.CellType, family, qualifier []byte, timestamp int64) {
-	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: byte(t)})
+func (b *Batch) Delete(t wire.CellType, family, qualifier []byte, timestamp int64) {
+	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: t})
 }
 
 func (b *Batch) add(c wire.Cell) {
@@ -95,7 +94,7 @@ func (b *Batch) add(c wire.Cell) {
 		b.Mutate(nil) // cells before the first Mutate: a mutation with an empty row, which Submit rejects
 	}
 	m := &b.mutations[len(b.mutations)-1]
-	isDelete := rpc.CellType(c.Type) != rpc.Put
+	isDelete := c.Type != wire.Put
 	if len(c.Family) > wire.MaxFamilyLen {
 		m.fault = longFamily
 	}

@@ -9,15 +9,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"brine/hbase/hbasepb"
-	"brine/hbase/internal/rpc"
 	"brine/hbase/internal/wire"
 )
 
 // Cells returns the cells of mutation i as they were added. They are valid as long as the batch.
-func (b *Batch) Cells(i int) iter.Seq[rpc.Cell] {
-	return func(yield func(rpc.Cell) bool) {
+func (b *Batch) Cells(i int) iter.Seq[wire.Cell] {
+	return func(yield func(wire.Cell) bool) {
 		for block := b.cellsOf(i); len(block) > 0; {
-			var c rpc.Cell
+			var c wire.Cell
 			if c, block = nextCell(block); !yield(c) {
 				return
 			}
@@ -26,23 +25,21 @@ func (b *Batch) Cells(i int) iter.Seq[rpc.Cell] {
 }
 
 // AppendCells appends the cells that Cells returns. It does not allocate if dst has room; a loop over Cells does, for its closures.
-func (b *Batch) AppendCells(dst []rpc.Cell, i int) []rpc.Cell {
+func (b *Batch) AppendCells(dst []wire.Cell, i int) []wire.Cell {
 	for block := b.cellsOf(i); len(block) > 0; {
-		var c rpc.Cell
+		var c wire.Cell
 		c, block = nextCell(block)
 		dst = append(dst, c)
 	}
 	return dst
 }
 
-func nextCell(block []byte) (_ rpc.Cell, rest []byte) {
-	c, rest, err := wire.NextCell(block)
+func nextCell(block []byte) (c wire.Cell, rest []byte) {
+	rest, err := wire.NextCell(&c, block)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: hbase: a batch holds no cells: %v", err))
 	}
-	return rpc.Cell{
-		Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value, Timestamp: c.Timestamp, Type: rpc.CellType(c.Type),
-	}, rest
+	return c, rest
 }
 
 // TTLOf returns the TTL of mutation i in ms, or 0 if not set.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"brine/hbase/internal/rpc"
+	"brine/hbase/internal/wire"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -15,14 +16,14 @@ func TestBatchHoldsCellsAsTheyTravel(t *testing.T) {
 	b.Put([]byte("e"), []byte("q1"), 5, []byte("v1"))
 	b.Put([]byte("e"), []byte("q2"), 6, nil)
 	b.Mutate([]byte("r2"))
-	b.Delete(rpc.DeleteColumn, []byte("e"), []byte("q1"), 7)
+	b.Delete(wire.DeleteColumn, []byte("e"), []byte("q1"), 7)
 	want := []rpc.Result{
-		{Row: []byte("r1"), Cells: []rpc.Cell{
-			{Row: []byte("r1"), Family: []byte("e"), Qualifier: []byte("q1"), Timestamp: 5, Type: rpc.Put, Value: []byte("v1")},
-			{Row: []byte("r1"), Family: []byte("e"), Qualifier: []byte("q2"), Timestamp: 6, Type: rpc.Put, Value: []byte{}},
+		{Row: []byte("r1"), Cells: []wire.Cell{
+			{Row: []byte("r1"), Family: []byte("e"), Qualifier: []byte("q1"), Timestamp: 5, Type: wire.Put, Value: []byte("v1")},
+			{Row: []byte("r1"), Family: []byte("e"), Qualifier: []byte("q2"), Timestamp: 6, Type: wire.Put, Value: []byte{}},
 		}},
-		{Row: []byte("r2"), Cells: []rpc.Cell{
-			{Row: []byte("r2"), Family: []byte("e"), Qualifier: []byte("q1"), Timestamp: 7, Type: rpc.DeleteColumn, Value: []byte{}},
+		{Row: []byte("r2"), Cells: []wire.Cell{
+			{Row: []byte("r2"), Family: []byte("e"), Qualifier: []byte("q1"), Timestamp: 7, Type: wire.DeleteColumn, Value: []byte{}},
 		}},
 	}
 	size := 0

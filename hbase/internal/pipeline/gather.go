@@ -126,7 +126,7 @@ func (w *Writer) full(s *serverQueue, q *turns, now time.Time) bool {
 	most := w.opts.MaxServerCalls
 	if q == &s.shared && len(q.unanswered) >= most {
 		limit := s.pace.overdue()
-		for _, m := range q.unanswered[:min(len(q.unanswered), w.opts.MaxServerCalls)] {
+		for _, m := range q.unanswered[:w.opts.MaxServerCalls] {
 			if now.Sub(m.left) >= limit {
 				most++
 			}

@@ -368,7 +368,7 @@ func (c *conn) readLarge(r *bufio.Reader, first []byte, n int) ([]byte, error) {
 }
 
 // believed is the number of bytes allocated on the strength of an announced length, before any have arrived.
-const believed = 1 << 20
+const believed = 64 << 10
 
 // readBytes reads n bytes. It allocates memory for all of them once, after the first ones have arrived.
 func readBytes(r io.Reader, n int) ([]byte, error) {

@@ -9,29 +9,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// CellType is what a cell does. The numbers are the type codes of KeyValue.
-type CellType uint8
-
-// The cell types.
-const (
-	Put                 CellType = 4
-	Delete              CellType = 8  // exactly this version of a column
-	DeleteFamilyVersion CellType = 10 // exactly this version of all columns of a family
-	DeleteColumn        CellType = 12 // this and all older versions of a column
-	DeleteFamily        CellType = 14 // this and all older versions of all columns of a family
-)
-
-// Cell is a cell as read.
-type Cell struct {
-	Row, Family, Qualifier, Value []byte
-	Timestamp                     int64
-	Type                          CellType
-}
-
 // Result is the cells of one row in HBase's order; Cells is empty if the row does not exist.
 type Result struct {
 	Row   []byte
-	Cells []Cell
+	Cells []wire.Cell
 	Stale bool // from a replica, which may lack recent writes; only with Timeline
 }
 
@@ -85,7 +66,7 @@ func DecodeGet(param, block []byte) (r Result, err error) {
 		r, _, err = DecodeResult(m.GetResult(), block)
 		return r, err
 	}
-	r, _, err = takeCells(block, head.Cells, func(n int) []Cell { return make([]Cell, n) })
+	r, _, err = takeCells(block, head.Cells, func(n int) []wire.Cell { return make([]wire.Cell, n) })
 	r.Stale = head.Stale
 	return r, err
 }
@@ -93,21 +74,21 @@ func DecodeGet(param, block []byte) (r Result, err error) {
 func decodeCells(m *hbasepb.Result, block []byte) (r Result, rest []byte, err error) {
 	n := len(m.GetCell())
 	if n > 0 {
-		r.Cells = make([]Cell, n)
+		r.Cells = make([]wire.Cell, n)
 		for i, c := range m.Cell {
-			r.Cells[i] = Cell{
+			r.Cells[i] = wire.Cell{
 				Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value,
-				Timestamp: int64(c.GetTimestamp()), Type: CellType(c.GetCellType()),
+				Timestamp: int64(c.GetTimestamp()), Type: wire.CellType(c.GetCellType()),
 			}
 		}
 		r.Row = r.Cells[0].Row
 		return r, block, nil
 	}
-	return takeCells(block, int(m.GetAssociatedCellCount()), func(n int) []Cell { return make([]Cell, n) })
+	return takeCells(block, int(m.GetAssociatedCellCount()), func(n int) []wire.Cell { return make([]wire.Cell, n) })
 }
 
 // takeCells decodes a row's n cells from the front of a cell block, into what room returns.
-func takeCells(block []byte, n int, room func(n int) []Cell) (r Result, rest []byte, err error) {
+func takeCells(block []byte, n int, room func(n int) []wire.Cell) (r Result, rest []byte, err error) {
 	if n <= 0 {
 		return r, block, nil
 	}
@@ -116,13 +97,8 @@ func takeCells(block []byte, n int, room func(n int) []Cell) (r Result, rest []b
 	}
 	r.Cells = room(n)
 	for i := range r.Cells {
-		var c wire.Cell
-		if c, block, err = wire.NextCell(block); err != nil {
+		if block, err = wire.NextCell(&r.Cells[i], block); err != nil {
 			return r, nil, err
-		}
-		r.Cells[i] = Cell{
-			Row: c.Row, Family: c.Family, Qualifier: c.Qualifier, Value: c.Value,
-			Timestamp: c.Timestamp, Type: CellType(c.Type),
 		}
 	}
 	r.Row = r.Cells[0].Row
@@ -168,15 +144,15 @@ func total(counts []uint32) (n int) {
 
 // chunks allocates the cells of an answer's rows: many rows at once, but not all, because the caller may keep one row for long.
 type chunks struct {
-	free []Cell
+	free []wire.Cell
 	left int // cells of the answer that are not allocated yet, at most
 }
 
 const chunkCells = 128
 
-func (c *chunks) take(n int) []Cell {
+func (c *chunks) take(n int) []wire.Cell {
 	if n > len(c.free) {
-		c.free = make([]Cell, max(n, min(chunkCells, c.left)))
+		c.free = make([]wire.Cell, max(n, min(chunkCells, c.left)))
 		c.left -= len(c.free)
 	}
 	cells := c.free[:n:n]

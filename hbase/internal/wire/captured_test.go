@@ -97,7 +97,8 @@ func checkUnknown(t *testing.T, m protoreflect.Message) {
 func recell(t *testing.T, block []byte) (again []byte) {
 	t.Helper()
 	for len(block) > 0 {
-		c, rest, err := NextCell(block)
+		var c Cell
+		rest, err := NextCell(&c, block)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,12 +15,23 @@ const (
 	MaxFamilyLen = math.MaxInt8
 )
 
-// Cell is one cell of a cell block. Type is a type code of KeyValue (Put 4, Delete 8, DeleteFamilyVersion 10, DeleteColumn 12, DeleteFamily
-// 14).
+// CellType is what a cell does. The numbers are the type codes of KeyValue.
+type CellType uint8
+
+// The cell types.
+const (
+	Put                 CellType = 4
+	Delete              CellType = 8  // exactly this version of a column
+	DeleteFamilyVersion CellType = 10 // exactly this version of all columns of a family
+	DeleteColumn        CellType = 12 // this and all older versions of a column
+	DeleteFamily        CellType = 14 // this and all older versions of all columns of a family
+)
+
+// Cell is one cell of a cell block.
 type Cell struct {
 	Row, Family, Qualifier, Value []byte
 	Timestamp                     int64
-	Type                          byte
+	Type                          CellType
 }
 
 // A cell block is a sequence of cells with nothing before, between or after them. All numbers are big-endian.
@@ -62,37 +73,38 @@ func AppendCell(dst []byte, c Cell) []byte {
 	dst = append(dst, c.Family...)
 	dst = append(dst, c.Qualifier...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(c.Timestamp))
-	dst = append(dst, c.Type)
+	dst = append(dst, byte(c.Type))
 	return append(dst, c.Value...)
 }
 
-// NextCell decodes the first cell of a block and returns the rest. The cell's slices are views into block.
-func NextCell(block []byte) (c Cell, rest []byte, err error) {
+// NextCell decodes the first cell of a block into c, which it leaves as it is if there is an error, and returns the rest. The cell's slices
+// are views into block.
+func NextCell(c *Cell, block []byte) (rest []byte, err error) {
 	if len(block) < cellFixed {
-		return c, nil, fmt.Errorf("%w: %d bytes of cell block left, but a cell has at least %d", ErrMalformed, len(block), cellFixed)
+		return nil, fmt.Errorf("%w: %d bytes of cell block left, but a cell has at least %d", ErrMalformed, len(block), cellFixed)
 	}
 	n := uint64(binary.BigEndian.Uint32(block))
 	key := uint64(binary.BigEndian.Uint32(block[4:]))
 	value := uint64(binary.BigEndian.Uint32(block[8:]))
 	if n > uint64(len(block)-cellPrefix) || n != keyValueLen+key+value || key < keyFixed {
-		return c, nil, fmt.Errorf("%w: cell of %d bytes, key %d, value %d, in %d", ErrMalformed, n, key, value, len(block))
+		return nil, fmt.Errorf("%w: cell of %d bytes, key %d, value %d, in %d", ErrMalformed, n, key, value, len(block))
 	}
 	end := cellPrefix + int(n)
 	k := block[cellPrefix+keyValueLen:][:key:key]
 	row := int(binary.BigEndian.Uint16(k))
 	if row > min(len(k)-keyFixed, MaxRowLen) {
-		return c, nil, fmt.Errorf("%w: row of %d bytes in a key of %d", ErrMalformed, row, key)
+		return nil, fmt.Errorf("%w: row of %d bytes in a key of %d", ErrMalformed, row, key)
 	}
 	family := int(k[2+row])
 	if family > min(len(k)-keyFixed-row, MaxFamilyLen) {
-		return c, nil, fmt.Errorf("%w: family of %d bytes in a key of %d", ErrMalformed, family, key)
+		return nil, fmt.Errorf("%w: family of %d bytes in a key of %d", ErrMalformed, family, key)
 	}
 	tail := len(k) - 9
 	c.Row = k[2:][:row:row]
 	c.Family = k[3+row:][:family:family]
 	c.Qualifier = k[3+row+family : tail : tail]
 	c.Timestamp = int64(binary.BigEndian.Uint64(k[tail:]))
-	c.Type = k[len(k)-1]
+	c.Type = CellType(k[len(k)-1])
 	c.Value = block[end-int(value) : end : end]
-	return c, block[end:], nil
+	return block[end:], nil
 }

@@ -40,7 +40,8 @@ func TestCellsRoundTrip(t *testing.T) {
 	}
 	var got []Cell
 	for len(block) > 0 {
-		c, rest, err := NextCell(block)
+		var c Cell
+		rest, err := NextCell(&c, block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,7 @@ func TestCellsRoundTrip(t *testing.T) {
 func TestNextCellRefusesBrokenLengths(t *testing.T) {
 	good := AppendCell(nil, Cell{Row: []byte("row"), Family: []byte("fam"), Qualifier: []byte("q"), Value: []byte("value"), Type: 4})
 	for cut := range good {
-		if _, _, err := NextCell(good[:cut]); !errors.Is(err, ErrMalformed) {
+		if _, err := NextCell(new(Cell), good[:cut]); !errors.Is(err, ErrMalformed) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
 	}
@@ -63,7 +64,7 @@ func TestNextCellRefusesBrokenLengths(t *testing.T) {
 		for _, v := range []byte{0x7f, 0x80, 0xff} {
 			bad := bytes.Clone(good)
 			bad[at] = v
-			if _, _, err := NextCell(bad); !errors.Is(err, ErrMalformed) {
+			if _, err := NextCell(new(Cell), bad); !errors.Is(err, ErrMalformed) {
 				t.Errorf("byte %d = %#x: %v", at, v, err)
 			}
 		}
@@ -77,7 +78,8 @@ func FuzzNextCell(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 20, 0, 0, 0, 12, 0, 0, 0, 0, 255, 255})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for len(b) > 0 {
-			c, rest, err := NextCell(b)
+			var c Cell
+			rest, err := NextCell(&c, b)
 			if err != nil {
 				return
 			}
@@ -94,7 +96,7 @@ func TestCellsDoNotAllocate(t *testing.T) {
 	buf := make([]byte, 0, 1024)
 	n := testing.AllocsPerRun(100, func() {
 		block := AppendCell(buf, c)
-		if _, _, err := NextCell(block); err != nil {
+		if _, err := NextCell(new(Cell), block); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -118,7 +120,7 @@ func BenchmarkNextCell(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(block)))
 	for b.Loop() {
-		if _, _, err := NextCell(block); err != nil {
+		if _, err := NextCell(new(Cell), block); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -57,8 +57,8 @@ func (c *Cluster) Groups(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// CommittedTopics returns the topics in which a group has committed offsets: none if the group is not known.
-func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string]struct{}, error) {
+// AllCommits returns what a group has committed, by topic and partition: nothing if the group is not known.
+func (c *Cluster) AllCommits(ctx context.Context, group string) (map[string]map[int]Commit, error) {
 	r, err := c.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group})
 	if err == nil && !errors.Is(r.Error, kafka.GroupIdNotFound) {
 		err = r.Error
@@ -66,9 +66,17 @@ func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	topics := map[string]struct{}{}
-	for topic := range r.Topics {
-		topics[topic] = struct{}{}
+	topics := map[string]map[int]Commit{}
+	for topic, partitions := range r.Topics {
+		topics[topic] = map[int]Commit{}
+		for _, p := range partitions {
+			if p.Error != nil {
+				return nil, fmt.Errorf("topic %s, partition %d: %w", topic, p.Partition, p.Error)
+			}
+			if p.CommittedOffset >= 0 {
+				topics[topic][p.Partition] = Commit{p.CommittedOffset, p.Metadata}
+			}
+		}
 	}
 	return topics, nil
 }

@@ -20,7 +20,6 @@ var ErrNoConsumers = errors.New("the brokers do not support the consumer protoco
 // Durations that the coordinator does not communicate.
 const (
 	firstInterval = 5 * time.Second  // between heartbeats, until the coordinator sends its own
-	silence       = 45 * time.Second // from the coordinator, after which it must have removed us; the brokers' default session
 	unreleasedFor = 75 * time.Second // for an instance id that may be a killed process's: longer than any default session
 )
 
@@ -63,7 +62,7 @@ type Consumer struct {
 	topics   map[string]Topic // as last seen
 	names    map[topicID]string
 	interval time.Duration
-	heard    time.Time
+	heard    time.Time // when the last heartbeat was sent that has been answered
 
 	owned, releasing, target held      // of this life: what the holder has, what of that it is releasing, what it should have
 	released                 chan held // of this life
@@ -194,6 +193,7 @@ func (m *Consumer) join(ctx context.Context) error {
 	m.interval, m.everything, m.report, m.stopping = firstInterval, false, false, false
 	m.setEpoch(m.Place.epoch) // what we take over, the coordinator assigns again, since we own nothing of it
 	m.Place = Place{}
+	sent := time.Now()
 	answer, err := m.send(ctx, &consumerBeat{timeout: m.RebalanceTimeout, topics: m.subscribed(), owned: held{}, instance: m.InstanceID})
 	if m.unanswered = ctx.Err() != nil && !Answered(err); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (m *Consumer) join(ctx context.Context) error {
 		m.id = answer.member
 	}
 	m.mu.Unlock()
-	m.heard = time.Now()
+	m.heard = sent
 	m.learn(answer)
 	m.holder.Joined(int(answer.epoch), m.topics)
 	m.reconcile()
@@ -269,10 +269,11 @@ func (m *Consumer) beat() error {
 	if m.everything || m.report && len(m.releasing) == 0 {
 		q.owned = m.owned
 	}
+	sent := time.Now()
 	answer, err := m.send(context.Background(), q)
 	switch {
 	case err == nil:
-		m.heard, m.everything = time.Now(), false
+		m.heard, m.everything = sent, false
 		m.report = m.report && q.owned == nil
 		m.learn(answer)
 		m.holder.Joined(int(answer.epoch), m.topics)
@@ -285,8 +286,8 @@ func (m *Consumer) beat() error {
 		return err
 	case Refused(err), errors.Is(err, unreleasedInstance):
 		return err
-	case time.Since(m.heard) > silence:
-		return fmt.Errorf("no answer to a heartbeat for %v: %w", silence, err)
+	case time.Since(m.heard) > m.SessionTimeout: // others may have our partitions
+		return fmt.Errorf("no answer to a heartbeat for %v: %w", m.SessionTimeout, err)
 	}
 	m.everything = true
 	m.Logger.Debug("a heartbeat failed", "group", m.Group, "error", err)
@@ -301,7 +302,7 @@ func (m *Consumer) send(ctx context.Context, q *consumerBeat) (*consumerAnswer, 
 		q.epoch = m.epoch
 	}
 	m.mu.Unlock()
-	answer, err := m.at.call(ctx, q, m.version, m.cluster.timeout)
+	answer, err := m.at.call(ctx, q, m.version, min(m.cluster.timeout, m.SessionTimeout/3))
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type Membership struct {
 	Watch      time.Duration                                   // default 5 s
 	InstanceID string                                          // makes the membership static: we keep our partitions for SessionTimeout
 
-	SessionTimeout   time.Duration // without a heartbeat for that long, the broker gives our partitions away
+	SessionTimeout   time.Duration // without a heartbeat for that long, the broker gives our partitions away; a Consumer: we give them up
 	RebalanceTimeout time.Duration // how long the group waits for its members at a rebalance
 	Heartbeat        time.Duration
 	Place            Place              // taken over from a member that has stopped; zero: a new one
@@ -311,6 +311,20 @@ func (m *Member) Leave() {
 	request := &leavegroup.Request{GroupID: m.Group, Members: []leavegroup.RequestMember{{MemberID: m.id}}}
 	if _, err := m.at.call(context.Background(), request, leaveVersion, min(m.cluster.timeout, m.LeaveTimeout)); err != nil {
 		m.Logger.Debug("leaving the group failed; the group will notice after the session timeout", "group", m.Group, "error", err)
+	}
+}
+
+// GiveUp leaves a group that m never joined, in the place that it was given, unless someone takes over that place.
+func (c *Cluster) GiveUp(m Membership) {
+	if m.Place.epoch == 0 {
+		c.Member(m).Leave()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), min(c.timeout, m.LeaveTimeout))
+	defer cancel()
+	_ = c.LearnVersions(ctx) // if that fails, we may have learnt them before
+	if k, err := c.Consumer(m); err == nil {
+		k.leave()
 	}
 }
 

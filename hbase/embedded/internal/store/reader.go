@@ -34,6 +34,7 @@ type Reader struct {
 	bound    []byte // scratch for seeks
 	column   []byte // scratch
 	scanned  int
+	bytes    int64 // of the cells read, including those of rows that the filter dropped
 	filtered int
 }
 
@@ -71,6 +72,9 @@ func (r *Reader) Close() error {
 // Scanned returns the number of rows read and the number of those dropped as a whole. As in HBase, a row that a filter rejects by its key,
 // ending the scan, counts as dropped but not as read.
 func (r *Reader) Scanned() (rows, filtered int) { return r.scanned, r.filtered }
+
+// Bytes returns the size of the cells that were read so far, of the rows that the filter dropped, too.
+func (r *Reader) Bytes() int64 { return r.bytes }
 
 // More reports whether there may be more rows: if not, Next would find none.
 func (r *Reader) More() bool { return r.it.Valid() && !r.FilterDone() }
@@ -224,6 +228,7 @@ func (r *Reader) readCell(row *Row, k []byte, p parsedKey) error {
 	if err != nil {
 		return err
 	}
+	r.bytes += int64(len(k) + len(value))
 	v := r.m.match(k[p.familyEnd:p.columnEnd], p.timestamp, p.typ, ttl)
 	if v.Includes() {
 		var c Cell

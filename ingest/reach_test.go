@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"testing"
+	"time"
+
+	"brine/event"
+)
+
+// reaching records how far the partitions that a loop takes may be written.
+type reaching struct {
+	t *testing.T
+	b *fakeKafka
+	s *store
+	*running
+	admissions
+}
+
+// begin starts a loop that commits only when it must, and checks how far it believes that each partition is written.
+func (r *reaching) begin(reader string, reach int64) {
+	r.t.Helper()
+	r.note, r.asked = reader, map[int]Taken{}
+	o := r.b.defaults(event.Writer(r.s))
+	o.CommitInterval, o.Admit = time.Hour, r.admit
+	r.running = start(r.t, o)
+	time.Sleep(20 * time.Second)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range 2 {
+		if got := r.asked[id].Reach; got != reach {
+			r.t.Errorf("partition %d is taken at %d as written before %d, want %d", id, r.asked[id].Offset, got, reach)
+		}
+	}
+}
+
+// die kills the loop, and waits until the group has noticed.
+func (r *reaching) die() {
+	r.kill()
+	time.Sleep(2 * time.Minute)
+}
+
+// TestReach checks that what was submitted behind the last commit, by whoever and however its process ended, is known to those who take the
+// partition, and that nothing counts as submitted after a stop that has settled all.
+func TestReach(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+			b.protocol = protocol
+			r := &reaching{t: t, b: b, s: newStore()}
+			b.produce(10, 0, 1)
+			r.begin("one", 0)
+			r.stop()
+			b.produce(5, 0, 1) // nobody reads them meanwhile
+			r.begin("one", 10)
+			r.die() // before its first commit
+			b.produce(5, 0, 1)
+			b.wantCommitted(map[int]int64{0: 10, 1: 10})
+			r.begin("one", 20)
+			r.stop()
+			b.wantCommitted(b.sent)
+			r.begin("one", 20)
+			r.stop()
+		})
+	})
+}
+
+// TestReachOutlivesAStop checks that what a killed process may have written is still known after one that followed it has stopped before it
+// has come that far, and that a process which only begins to read notes who it is, so that the next one knows.
+func TestReachOutlivesAStop(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+			b.protocol = protocol
+			r := &reaching{t: t, b: b, s: newStore()}
+			r.begin("one", 0)
+			r.stop()
+			r.begin("one", 0)
+			b.produce(20, 0, 1)
+			time.Sleep(10 * time.Second)
+			r.die()
+			stuck := make(chan struct{})
+			r.s.gate = func(int) <-chan struct{} { return stuck }
+			r.begin("two", 20)
+			r.cancel()
+			time.Sleep(time.Minute)
+			close(stuck)
+			<-r.done
+			b.produce(5, 0, 1)
+			r.s.gate = nil
+			r.begin("three", 20)
+			if got := r.asked[0].Reader; got != "two" {
+				t.Errorf("the partition was read by %q, want the one that has not committed anything more", got)
+			}
+			r.die()
+			r.begin("four", 25)
+			if got := r.asked[0].Reader; got != "three" {
+				t.Errorf("the partition was read by %q, want the one that was killed", got)
+			}
+			r.stop()
+			b.wantCommitted(b.sent)
+		})
+	})
+}
