@@ -10,6 +10,9 @@ LINT     := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 VULN     := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 TESTFLAGS ?=
 
+# Go compiles all that brine consists of, its standard library too, once more for binaries with other flags: all targets have the same ones.
+export GOFLAGS := -trimpath $(shell $(GO) env GOFLAGS 2>/dev/null)
+
 .DEFAULT_GOAL := help
 
 ##@ Start here
@@ -28,7 +31,7 @@ test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and
 
 .PHONY: build
 build: ## Build bin/brine
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/brine
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/brine
 
 .PHONY: image
 image: ## Write the image of the test HBase to bin/brine-hbase.tar, without a container engine (ARCH)
