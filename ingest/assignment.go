@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"brine/ingest/internal/note"
 )
 
 // assignment is a set of partitions that this process owns for a while, with what it has committed of them. Only its committer touches
@@ -14,14 +16,14 @@ type assignment struct {
 	*runner
 	loop       *Loop // nil in a replay
 	generation int
-	mu         sync.Mutex                                            // guards the field; the slice itself is replaced, never changed
-	partitions []*partition                                          // read through parts
-	commit     func(offsets map[int]int64, notes map[int]note) error // fenced: fails when we no longer own the partitions
+	mu         sync.Mutex                                                 // guards the field; the slice itself is replaced, never changed
+	partitions []*partition                                               // read through parts
+	commit     func(offsets map[int]int64, notes map[int]note.Note) error // fenced: fails when we no longer own the partitions
 	committed  map[int]int64
-	notes      map[int]note // committed with them, without the topic
-	doubt      time.Time    // when a commit last failed
-	soon       soon         // asks for a commit before the interval has passed
-	successor  string       // who reads once this loop has stopped; see Loop.HandOver
+	notes      map[int]note.Note // committed with them, without the topic
+	doubt      time.Time         // when a commit last failed
+	soon       soon              // asks for a commit before the interval has passed
+	successor  string            // who reads once this loop has stopped; see Loop.HandOver
 }
 
 // soon asks for a commit; one that is asked for already is enough.

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"brine/event"
 	"brine/ingest/internal/broker"
+	"brine/ingest/internal/note"
 	"brine/internal/backoff"
 )
 
@@ -41,7 +40,7 @@ func (a *assignment) inDoubt() bool { return time.Since(a.doubt) < doubtful }
 // The starts of a new group's partitions are committed together (see startOf), so commitNow waits for the last of them, unless this is the
 // last call.
 func (a *assignment) commitNow(last bool) error {
-	offsets, notes := map[int]int64{}, map[int]note{}
+	offsets, notes := map[int]int64{}, map[int]note.Note{}
 	again := a.inDoubt()
 	for _, p := range a.parts() {
 		if p.out {
@@ -56,9 +55,9 @@ func (a *assignment) commitNow(last bool) error {
 			ok = false
 		}
 		if edge := p.mark.edge(); edge >= 0 { // p.reader is set before
-			now := note{rejected: a.rejects.of(p.id), reader: cmp.Or(a.successor, p.reader)}
-			if now.over = p.over.Load(); now.over {
-				now.reach = p.reach()
+			now := note.Note{Rejected: a.rejects.of(p.id), Reader: cmp.Or(a.successor, p.reader)}
+			if now.Over = p.over.Load(); now.Over {
+				now.Reach = p.reach()
 			}
 			if !ok || edge > before || again || now != a.notes[p.id] {
 				offsets[p.id], notes[p.id] = edge, now
@@ -86,7 +85,7 @@ func (a *assignment) commitNow(last bool) error {
 		if offset, ok := offsets[p.id]; ok {
 			a.committed[p.id], a.notes[p.id] = offset, notes[p.id]
 			p.progress.committed(offset)
-			if !notes[p.id].over {
+			if !notes[p.id].Over {
 				p.open()
 			}
 			a.Hooks.Committed(CommittedInfo{Partition: p.id, Offset: offset})
@@ -113,76 +112,15 @@ func (a *assignment) commitLast(ctx context.Context, stops bool) {
 }
 
 // noted returns the commits of offsets, with the notes that accompany them.
-func noted(offsets map[int]int64, notes map[int]note, topic broker.Topic) map[int]broker.Commit {
+func noted(offsets map[int]int64, notes map[int]note.Note, topic broker.Topic) map[int]broker.Commit {
 	commits := make(map[int]broker.Commit, len(offsets))
 	for partition, offset := range offsets {
 		n := notes[partition]
-		n.topic = topic.Mark()
+		n.Topic = topic.Mark()
 		commits[partition] = broker.Commit{Offset: offset, Metadata: n.String()}
 	}
 	return commits
 }
 
-// note is the metadata of a commit.
-type note struct {
-	reader   string // see Taken.Reader
-	over     bool   // whoever read the partition has given it up, and has said how far records were submitted:
-	reach    int64  // see Taken.Reach
-	rejected int    // records since the last one written
-	topic    string // the topic's mark
-}
-
-// String returns the metadata. The mark comes last, so that a version that does not know what precedes it does not take the two for another
-// topic's mark.
-func (n note) String() string {
-	parts := make([]string, 0, 4)
-	if n.reader != "" {
-		parts = append(parts, readerMark+n.reader)
-	}
-	if n.over {
-		parts = append(parts, reachMark+strconv.FormatInt(n.reach, 10))
-	}
-	if n.rejected > 0 {
-		parts = append(parts, rejectedMark+strconv.Itoa(n.rejected))
-	}
-	if n.topic != "" {
-		parts = append(parts, n.topic)
-	}
-	return strings.Join(parts, " ")
-}
-
 // NotedReader returns who reads a partition, according to the metadata of a commit: see Taken.Reader.
-func NotedReader(metadata string) string { return readNote(metadata).reader }
-
-// ours returns what the loop itself notes, without the topic.
-func (n note) ours() note {
-	n.topic = ""
-	return n
-}
-
-const (
-	readerMark   = "reader="
-	reachMark    = "reach="
-	rejectedMark = "rejected="
-)
-
-// readNote parses a note. What other programs have written is all mark.
-func readNote(text string) (n note) {
-	if rest, ok := strings.CutPrefix(text, readerMark); ok {
-		n.reader, text, _ = strings.Cut(rest, " ")
-	}
-	if rest, ok := strings.CutPrefix(text, reachMark); ok {
-		reach, mark, _ := strings.Cut(rest, " ")
-		if parsed, err := strconv.ParseInt(reach, 10, 64); err == nil && parsed >= 0 {
-			n.over, n.reach, text = true, parsed, mark
-		}
-	}
-	if rest, ok := strings.CutPrefix(text, rejectedMark); ok {
-		count, mark, _ := strings.Cut(rest, " ")
-		if parsed, err := strconv.Atoi(count); err == nil && parsed > 0 {
-			n.rejected, text = parsed, mark
-		}
-	}
-	n.topic = text
-	return n
-}
+func NotedReader(metadata string) string { return note.Read(metadata).Reader }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/ingest/internal/broker"
+	"brine/ingest/internal/note"
 )
 
 // consumeByBrokers is a member by the consumer protocol: the brokers move partitions one by one, and no other partition stops meanwhile.
@@ -82,9 +83,9 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	h.mu.Lock()
 	generation := h.epoch
 	h.mu.Unlock()
-	to := &held{assignment: &assignment{runner: r, loop: h.Loop, generation: generation, committed: map[int]int64{}, notes: map[int]note{},
-		soon: newSoon()}, topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
-	to.commit = func(offsets map[int]int64, notes map[int]note) error {
+	to := &held{assignment: &assignment{runner: r, loop: h.Loop, generation: generation, committed: map[int]int64{},
+		notes: map[int]note.Note{}, soon: newSoon()}, topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
+	to.commit = func(offsets map[int]int64, notes map[int]note.Note) error {
 		return h.member.Commit(t, r.Topic, noted(offsets, notes, of.Topic))
 	}
 	h.topics = append(h.topics, to)
@@ -258,8 +259,8 @@ func (h *held) begun(ids []int, commits map[int]broker.Commit) {
 	for _, id := range ids {
 		if c, ok := commits[id]; ok {
 			h.committed[id] = c.Offset
-			h.notes[id] = readNote(c.Metadata).ours()
-			h.rejects.begin(id, h.notes[id].rejected)
+			h.notes[id] = note.Read(c.Metadata).Ours()
+			h.rejects.begin(id, h.notes[id].Rejected)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (p *pair) noted(ours, theirs string) {
 		if slices.Contains(p.ours, id) {
 			want = ours
 		}
-		if got := readNote(commits[int32(id)].Metadata).reader; got != want {
+		if got := NotedReader(commits[int32(id)].Metadata); got != want {
 			p.t.Errorf("the commit of partition %d notes %q, want %q", id, got, want)
 		}
 	}
@@ -86,7 +86,7 @@ func (p *pair) lastNotes() (last func() map[int]string) {
 			defer p.mu.Unlock()
 			for _, of := range by.Topics[0].Partitions {
 				if of.Metadata != nil {
-					readers[int(of.Partition)] = readNote(*of.Metadata).reader
+					readers[int(of.Partition)] = NotedReader(*of.Metadata)
 				}
 			}
 		}

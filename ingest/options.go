@@ -149,6 +149,7 @@ type Taken struct {
 	Offset    int64                                // of the first record that the loop will read
 	Reach     int64                                // nobody has submitted a record from this offset on; Offset if all that was has settled
 	Reader    string                               // what the last commit notes of who read the partition, without spaces; empty: nothing
+	Moved     bool                                 // the offset was set, as by brine offsets set, or the last commit does not note who read
 	Held      func(reason event.Reason, err error) // reports why the partition is not read yet; may be called again
 }
 

@@ -12,6 +12,7 @@ import (
 	"brine/event"
 	"brine/ingest/eras"
 	"brine/ingest/internal/broker"
+	"brine/ingest/internal/note"
 	"brine/internal/backoff"
 )
 
@@ -39,7 +40,7 @@ type partition struct {
 	until int64                                // where to end, −1: never
 
 	reader     string        // what the last commit notes of who read the partition; once admitted, what ours note
-	last       note          // of the commit at which the partition begins
+	last       note.Note     // of the commit at which the partition begins
 	resumed    bool          // there is such a commit
 	former     atomic.Int64  // how far those who read the partition before may have submitted: see Taken.Reach
 	over       atomic.Bool   // nothing more will be submitted
@@ -141,14 +142,14 @@ func (p *partition) admitted(work context.Context, offset int64) (err error) {
 		return nil
 	}
 	p.reader, err = p.Admit(work, Taken{Topic: p.Topic, Partition: p.id, Offset: offset, Reach: max(offset, p.reach()), Reader: p.reader,
-		Held: p.waiting})
+		Moved: p.resumed && (p.last.Moved || p.last.Reader == ""), Held: p.waiting})
 	return err
 }
 
 // announced waits until the last commit does not say of the partition that another has read it, or that nobody reads it. Otherwise a
 // process that ends before its next commit would leave records written about which that says something wrong.
 func (p *partition) announced(work context.Context) error {
-	if !p.resumed || !p.last.over && p.last.reader == p.reader {
+	if !p.resumed || !p.last.Over && p.last.Reader == p.reader {
 		return nil
 	}
 	p.announcing.Store(true)

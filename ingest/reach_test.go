@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/ingest/offsets"
 )
 
 // reaching records how far the partitions that a loop takes may be written.
@@ -100,6 +101,87 @@ func TestReachOutlivesAStop(t *testing.T) {
 			if got := r.asked[0].Reader; got != "three" {
 				t.Errorf("the partition was read by %q, want the one that was killed", got)
 			}
+			r.stop()
+			b.wantCommitted(b.sent)
+		})
+	})
+}
+
+// set sets the offsets of all partitions, as brine offsets set does.
+func (r *reaching) set(offset int64) {
+	r.t.Helper()
+	o := r.b.defaults(nil)
+	c := offsets.Open(o.Kafka, time.Minute)
+	defer c.Close()
+	g, err := c.Group(r.t.Context(), group, topic)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	to := map[int]int64{}
+	for id := range g.Ends {
+		to[id] = offset
+	}
+	moves, err := g.Moves(to, nil)
+	if err != nil || len(moves) != len(to) {
+		r.t.Fatalf("moves %+v, %v", moves, err)
+	}
+	if err := c.Set(r.t.Context(), g, moves); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// taken checks what the partitions of the loop that began last came with.
+func (r *reaching) taken(offset int64, reader string, moved bool) {
+	r.t.Helper()
+	r.wantAsked(r.t, offset, reader)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range 2 {
+		if r.asked[id].Moved != moved {
+			r.t.Errorf("partition %d: its offset was set: %v, want %v", id, !moved, moved)
+		}
+	}
+}
+
+// TestOffsetsThatAreSetKeepWhoHasRead checks that after offsets were set, forward, back, or one after the other, the next loop learns who has
+// read before and how far, that they were set, and learns the latter only until it has read on. After a commit of another program it
+// learns that nothing is known.
+func TestOffsetsThatAreSetKeepWhoHasRead(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+			b.protocol = protocol
+			r := &reaching{t: t, b: b, s: newStore()}
+			b.produce(10, 0, 1)
+			r.begin("one", 0)
+			r.taken(0, "", false) // nothing was committed
+			r.stop()
+			b.produce(10, 0, 1)
+			r.set(15) // forward
+			r.begin("one", 15)
+			r.taken(15, "one", true)
+			r.stop()
+			r.begin("one", 20)
+			r.taken(20, "one", false)
+			r.stop()
+			r.set(4) // back
+			r.set(2)
+			r.set(6)
+			r.begin("two", 20)
+			r.taken(6, "one", true)
+			b.produce(5, 0, 1)
+			time.Sleep(10 * time.Second)
+			r.die()
+			b.produce(5, 0, 1)
+			r.set(3) // nobody has said how far it has read
+			r.begin("three", 30)
+			r.taken(3, "two", true)
+			r.stop()
+			for id := range 2 {
+				text := "committed by another program"
+				b.commitWith(int32(id), 8, &text)
+			}
+			r.begin("three", 30)
+			r.taken(8, "", true)
 			r.stop()
 			b.wantCommitted(b.sent)
 		})

@@ -66,6 +66,38 @@ func TestLongerRecreatedTopicIsKnownByItsID(t *testing.T) {
 	}
 }
 
+// TestTopicRecreatedAfterItsOffsetsWereSet checks that an offset that was set counts for the topic of that time only, and that one that is
+// set for the new topic says nothing of how far the former one was written.
+func TestTopicRecreatedAfterItsOffsetsWereSet(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		b.produce(10, 0)
+		r := &reaching{t: t, b: b}
+		r.note, r.asked = "one", map[int]Taken{}
+		o := b.defaults(newStore())
+		o.Admit = r.admit
+		l := start(t, o)
+		time.Sleep(time.Minute)
+		l.stop()
+		r.set(4)
+		metadata := b.GroupInfo(group).Commits[topic][0].Metadata
+		b.recreate(50)
+		b.commitAs(4, metadata)
+		l = start(t, o)
+		time.Sleep(time.Minute)
+		if problems := l.Status().Problems(time.Now(), time.Minute); len(problems) != 1 || !strings.Contains(problems[0], "topic_anew") {
+			t.Errorf("with an offset of the former topic it reports %q", problems)
+		}
+		l.stop()
+		r.set(7)
+		l = start(t, o)
+		time.Sleep(time.Minute)
+		l.stop()
+		if got := r.asked[0]; got.Offset != 7 || got.Reader != "one" || got.Reach != 50 || !got.Moved {
+			t.Errorf("the new topic is taken as %+v, want all of it as if it may be written", got)
+		}
+	})
+}
+
 // The same while the loop runs: what it reads before it learns of the change does not determine where it resumes.
 func TestTopicRecreatedWhileRunning(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {

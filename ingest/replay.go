@@ -15,6 +15,7 @@ import (
 	"brine/event"
 	"brine/ingest/eras"
 	"brine/ingest/internal/broker"
+	"brine/ingest/internal/note"
 	"brine/ingest/offsets"
 )
 
@@ -201,14 +202,14 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 
 // assign makes a partition of each part of the plan. Its commits carry the plan.
 func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
-	a := &assignment{runner: r.runner, committed: map[int]int64{}, notes: map[int]note{}}
+	a := &assignment{runner: r.runner, committed: map[int]int64{}, notes: map[int]note.Note{}}
 	parts := map[int]PartitionPlan{}
 	for _, part := range plan.Partitions {
 		parts[part.Partition] = part
 		a.committed[part.Partition] = part.Next
 		a.partitions = append(a.partitions, r.partition(part.Partition, part.To, func(context.Context) (int64, error) { return part.Next, nil }))
 	}
-	a.commit = func(offsets map[int]int64, _ map[int]note) error {
+	a.commit = func(offsets map[int]int64, _ map[int]note.Note) error {
 		if r.asked.Untracked {
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"brine/ingest/internal/broker"
+	"brine/ingest/internal/note"
 )
 
 // assign makes an assignment of what a generation assigns, for each topic.
@@ -23,8 +24,8 @@ func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) 
 // assigned makes the partitions of the topic that a generation assigns, each with where it begins.
 func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 	share := g.Topics[r.Topic]
-	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, notes: map[int]note{}, soon: newSoon()}
-	a.commit = func(offsets map[int]int64, notes map[int]note) error {
+	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, notes: map[int]note.Note{}, soon: newSoon()}
+	a.commit = func(offsets map[int]int64, notes map[int]note.Note) error {
 		return m.Commit(g, r.Topic, noted(offsets, notes, share.Topic))
 	}
 	rejected := map[int]int{}
@@ -33,8 +34,8 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 		p.soon = a.soon
 		if c, ok := share.Commits[id]; ok {
 			a.committed[id] = c.Offset
-			a.notes[id] = readNote(c.Metadata).ours()
-			rejected[id] = a.notes[id].rejected
+			a.notes[id] = note.Read(c.Metadata).Ours()
+			rejected[id] = a.notes[id].Rejected
 			p.begin = func(ctx context.Context) (int64, error) { return p.resumeAt(ctx, c, share.Topic) }
 		}
 		a.partitions = append(a.partitions, p)
@@ -46,11 +47,11 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 
 // resumeAt resumes at a commit, unless the commit belongs to an earlier topic of the same name.
 func (p *partition) resumeAt(ctx context.Context, c broker.Commit, topic broker.Topic) (int64, error) {
-	p.last, p.resumed = readNote(c.Metadata), true
-	p.reader = p.last.reader
-	same := !topic.Recreated(p.last.topic)
-	reach := p.last.reach
-	if !same || !p.last.over { // whoever read it may have read all that there is, and written it
+	p.last, p.resumed = note.Read(c.Metadata), true
+	p.reader = p.last.Reader
+	same := !topic.Recreated(p.last.Topic)
+	reach := p.last.Reach
+	if !same || !p.last.Over { // whoever read it may have read all that there is, and written it
 		var err error
 		if reach, err = p.cluster.Offset(ctx, p.Topic, p.id, broker.Newest); err != nil {
 			return 0, err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"brine/config"
-	"brine/event"
 	"brine/ingest"
 	"brine/ingest/control"
 	"brine/internal/backoff"
@@ -42,7 +41,8 @@ func (o *onward) stopped(at reload.Offset) (from reload.Offset, known bool) {
 }
 
 // admit is the half's ingest.Options.Admit. A partition that was read by a configuration newer than the half's waits until this process is
-// reloaded too. One that was last read by another configuration gets its mark before the next record is read.
+// reloaded too. One that was last read by another configuration gets its mark before the next record is read, and so does one whose offset
+// was set back to before earlier marks.
 func (s *Service) admit(h *Half) func(context.Context, ingest.Taken) (string, error) {
 	return func(ctx context.Context, t ingest.Taken) (string, error) {
 		was, now := reload.ParseReader(t.Reader).For(h.of()), h.reads
@@ -55,12 +55,12 @@ func (s *Service) admit(h *Half) func(context.Context, ingest.Taken) (string, er
 		if was.Meaning == now.Meaning && now.Since.IsZero() {
 			now.Since = was.Since // after a restart it is still the configuration of the reload before
 		}
-		if was.Last() != now.Meaning {
+		if due := was.Last() != now.Meaning; due || t.Moved {
 			at := reload.Offset{Half: h.name, Topic: t.Topic, Partition: t.Partition, Offset: t.Offset}
-			if t.Reach > t.Offset { // the other configuration may have written some of what comes now
+			if due && t.Reach > t.Offset { // the other configuration may have written some of what comes now
 				at.Until = t.Reach
 			}
-			if err := s.recordTaken(ctx, h, at, was, t.Held); err != nil {
+			if err := s.recordTaken(ctx, h, at, was, t); err != nil {
 				return "", err
 			}
 		}
@@ -68,16 +68,16 @@ func (s *Service) admit(h *Half) func(context.Context, ingest.Taken) (string, er
 	}
 }
 
-// recordTaken records where a half begins to read a partition that was last read by another configuration. It tries again until that is
-// durable, ctx ends, or brine may not write it.
-func (s *Service) recordTaken(ctx context.Context, h *Half, at reload.Offset, was reload.Reader, held func(event.Reason, error)) error {
+// recordTaken records where a half begins to read a partition that was last read by another configuration, or that is read again. It tries
+// again until that is durable, ctx ends, or brine may not write it.
+func (s *Service) recordTaken(ctx context.Context, h *Half, at reload.Offset, was reload.Reader, t ingest.Taken) error {
 	for pauses := (backoff.Pauses{Base: 100 * time.Millisecond, Limit: h.opts.HaltPause}); ; {
-		mark, kept, err := s.markOf(ctx, h, at, was)
-		if err == nil && mark.Group == "" {
+		marks, kept, err := s.marksOf(ctx, h, at, was, t.Moved)
+		if err == nil && len(marks) == 0 {
 			return nil
 		}
 		if err == nil {
-			err = s.record(ctx, mark, kept, []reload.Offset{at})
+			err = s.record(ctx, marks, kept)
 		}
 		switch {
 		case err == nil:
@@ -89,24 +89,47 @@ func (s *Service) recordTaken(ctx context.Context, h *Half, at reload.Offset, wa
 			s.log.Warn("cannot record from where on a partition is read by this configuration", "from", at.String(), "error", err)
 			return nil
 		}
-		held(ingest.OtherConfiguration, fmt.Errorf("cannot record from where on it is read by this configuration: %w", err))
+		t.Held(ingest.OtherConfiguration, fmt.Errorf("cannot record from where on it is read by this configuration: %w", err))
 		if err := pauses.Wait(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// markOf returns the mark that a partition needs, and the earlier configuration, if the mark needs that too. A half that was not reloaded
-// was started with another configuration. What earlier versions read is marked only if they have stored the configuration: otherwise it
-// would no longer be judged at all after an upgrade that adds a setting.
-func (s *Service) markOf(ctx context.Context, h *Half, at reload.Offset, was reload.Reader) (
+// marksOf returns the marks that a partition needs, and the earlier configuration, if they need that too. If the offset was moved, it may
+// lie before earlier marks, and if nobody has noted who read up to it, any configuration that is stored may have.
+func (s *Service) marksOf(ctx context.Context, h *Half, at reload.Offset, was reload.Reader, moved bool) (
+	marks []control.Mark, kept control.Configuration, err error,
+) {
+	m, kept, err := s.markOf(ctx, h, at, was, moved)
+	if err != nil || m.Group == "" {
+		return nil, kept, err
+	}
+	marks = marksAt(m, at)
+	if !moved {
+		return marks, kept, nil
+	}
+	notes, err := former.Read(ctx, shared{s}, h.cfg)
+	if err != nil {
+		return nil, kept, err
+	}
+	if m.Was == "" && !notes.Otherwise(h.of()) {
+		marks[0].Was = m.Is
+	}
+	return notes.Over(marks[0]), kept, nil
+}
+
+// markOf returns the mark that a partition needs, as far as the half knows, without a place. A half that was not reloaded was started with
+// another configuration. What earlier versions read is marked only if they have stored the configuration: otherwise it would no longer be
+// judged at all after an upgrade that adds a setting.
+func (s *Service) markOf(ctx context.Context, h *Half, at reload.Offset, was reload.Reader, moved bool) (
 	m control.Mark, kept control.Configuration, err error,
 ) {
 	switch o := h.onward; {
-	case o == nil && was.Last() == "": // nobody has read it, or nobody noted who
+	case o == nil && was.Last() == "" && !moved: // nobody has read it
 		return m, kept, nil
 	case o == nil:
-		if was.Before == "" && !reload.Stored(was.Last()) {
+		if was.Before == "" && was.Last() != "" && !reload.Stored(was.Last()) {
 			if known, err := s.stored(ctx, was.Last()); err != nil || !known {
 				return m, kept, err
 			}
@@ -114,7 +137,7 @@ func (s *Service) markOf(ctx context.Context, h *Half, at reload.Offset, was rel
 		m = control.Mark{Group: h.group, After: reload.Digest(h.cfg), Is: h.reads.Meaning, By: "a start", At: time.Now()}
 	default:
 		from, known := o.stopped(at)
-		if known && o.done && from.Offset == at.Offset && from.Until >= at.Until {
+		if known && o.done && !moved && from.Offset == at.Offset && from.Until >= at.Until {
 			return m, kept, nil
 		}
 		if m = o.mark; was.Last() == o.kept.Name {
@@ -125,21 +148,34 @@ func (s *Service) markOf(ctx context.Context, h *Half, at reload.Offset, was rel
 	return m, kept, nil
 }
 
-// stored reports whether a configuration is stored under a name. Partitions that ask at the same time share what is read.
+// stored reports whether a configuration is stored under a name.
 func (s *Service) stored(ctx context.Context, name string) (bool, error) {
+	_, all, err := shared{s}.Marks(ctx)
+	_, known := all[name]
+	return known, err
+}
+
+// shared reads the control topic for partitions: those that ask at the same time share what is read.
+type shared struct{ *Service }
+
+// Marks implements former.Topic.
+func (s shared) Marks(ctx context.Context) ([]control.Mark, map[string]control.Configuration, error) {
+	type read struct {
+		marks []control.Mark
+		kept  map[string]control.Configuration
+	}
 	reading := s.storedReads.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 		defer cancel()
-		_, all, err := s.marks.Marks(ctx)
-		return all, err
+		marks, kept, err := s.marks.Marks(ctx)
+		return read{marks, kept}, err
 	})
 	select {
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return nil, nil, ctx.Err()
 	case r := <-reading:
-		all, _ := r.Val.(map[string]control.Configuration)
-		_, known := all[name]
-		return known, r.Err
+		all, _ := r.Val.(read)
+		return all.marks, all.kept, r.Err
 	}
 }
 
@@ -216,21 +252,26 @@ func (s *Service) keepFormer(ctx context.Context, r *reload.Result, fresh map[st
 
 // changeMeaning records from which offsets on a half writes differently. The audit log has them too.
 func (s *Service) changeMeaning(after *Half, from []reload.Offset) error {
-	err := s.record(context.Background(), after.onward.mark, after.onward.kept, from)
+	err := s.record(context.Background(), marksAt(after.onward.mark, from...), after.onward.kept)
 	after.onward.from, after.onward.done = from, err == nil
 	return err
 }
 
-// record stores in the control topic from which offsets on a half writes differently, and, unless kept is empty, how it was configured
-// before.
-func (s *Service) record(ctx context.Context, mark control.Mark, kept control.Configuration, from []reload.Offset) error {
-	if len(from) == 0 {
-		return nil
-	}
+// marksAt returns a mark at each of these places.
+func marksAt(mark control.Mark, from ...reload.Offset) []control.Mark {
 	marks := make([]control.Mark, len(from))
 	for i, at := range from {
 		marks[i] = mark
 		marks[i].Topic, marks[i].Partition, marks[i].Offset, marks[i].Until = at.Topic, at.Partition, at.Offset, at.Until
+	}
+	return marks
+}
+
+// record stores in the control topic from which offsets on a half writes differently, and, unless kept is empty, how it was configured
+// before.
+func (s *Service) record(ctx context.Context, marks []control.Mark, kept control.Configuration) error {
+	if len(marks) == 0 {
+		return nil
 	}
 	within := func(do func(ctx context.Context) error) error {
 		ctx, cancel := context.WithTimeout(ctx, recordTime)

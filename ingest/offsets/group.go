@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"brine/ingest/internal/broker"
+	"brine/ingest/internal/note"
 )
 
 // Group is a consumer group in one topic, as the brokers know it.
@@ -25,6 +26,7 @@ var (
 	ErrNoPartition = errors.New("no such partition")
 	ErrOutside     = errors.New("the offset is outside the log")
 	ErrMembers     = errors.New("the group has members")
+	ErrNotSet      = errors.New("the offsets were not set")
 )
 
 // Group looks up a group.
@@ -140,18 +142,42 @@ type silent struct{ error }
 func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
-// Set commits the moves without being a member. Brokers refuse that while the group has members; the error is then ErrMembers.
+// Set commits the moves without being a member, with a note of who has read the partitions so far. Brokers refuse that while the group has
+// members; the error is then ErrMembers. If it is ErrNotSet, nothing was committed.
 func (c *Client) Set(ctx context.Context, g *Group, moves []Move) error {
 	if len(moves) == 0 {
 		return nil
 	}
-	commits := make(map[int]broker.Commit, len(moves))
-	for _, m := range moves {
-		commits[m.Partition] = broker.Commit{Offset: m.Then}
+	commits, err := c.moved(ctx, g, moves)
+	if err != nil {
+		return fmt.Errorf("%w, because what is committed is not known: %w", ErrNotSet, err)
 	}
-	err := c.cluster.Commit(ctx, broker.Nobody(g.Group), g.Topic, commits)
+	err = c.cluster.Commit(ctx, broker.Nobody(g.Group), g.Topic, commits)
 	if errors.Is(err, broker.ErrUnknownMember) || errors.Is(err, broker.ErrOldCommit) {
 		return fmt.Errorf("%w: %w", ErrMembers, err)
 	}
 	return err
+}
+
+// moved returns the commits of moves. What is committed is looked up again, because the group may have read on since it was looked up.
+func (c *Client) moved(ctx context.Context, g *Group, moves []Move) (map[int]broker.Commit, error) {
+	if err := c.cluster.LearnVersions(ctx); err != nil { // or the topic has no id
+		return nil, err
+	}
+	topic, err := c.cluster.Topic(ctx, g.Topic)
+	if err != nil {
+		return nil, err
+	}
+	partitions := make([]int, len(moves))
+	for i, m := range moves {
+		partitions[i] = m.Partition
+	}
+	commits, err := c.cluster.Commits(ctx, g.Group, g.Topic, partitions)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range moves {
+		commits[m.Partition] = broker.Commit{Offset: m.Then, Metadata: note.Moved(commits[m.Partition], topic).String()}
+	}
+	return commits, nil
 }

@@ -226,6 +226,8 @@ func (g *Group) Set(ctx context.Context, client *offsets.Client, moves []offsets
 	case errors.Is(err, offsets.ErrMembers):
 		err = fmt.Errorf("group %s now has a member: its offsets were not set: %w", g.Group.Group, err)
 		err = fault.New(fault.Failed, err, "stop it first")
+	case errors.Is(err, offsets.ErrNotSet):
+		err = Error(err)
 	case err != nil && !offsets.Answered(err):
 		err = Error(fmt.Errorf("%w; the offsets may or may not have been set: check with brine offsets show", err))
 	}

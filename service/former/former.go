@@ -67,18 +67,54 @@ func Others(h config.Half, readers []string) (names []string) {
 	return names
 }
 
-// Onward returns the last mark of each partition of a topic that a group reads.
+// Onward returns the last mark of each partition of a topic that a group reads, and of several at once the first.
 func (n *Notes) Onward(group, topic string) map[int]control.Mark {
 	last := map[int]control.Mark{}
 	if n == nil {
 		return last
 	}
 	for _, m := range n.marks {
-		if before, known := last[m.Partition]; m.Group == group && m.Topic == topic && (!known || !m.At.Before(before.At)) {
+		if before, known := last[m.Partition]; m.Group == group && m.Topic == topic && (!known || m.At.After(before.At)) {
 			last[m.Partition] = m
 		}
 	}
 	return last
+}
+
+// Over returns the marks that say what m says, though others lie behind it, because the offset was moved back to m.Offset: before m it is
+// as they say, and up to the last of them both the former configurations and the one that reads now may have written. There are none if
+// nothing changes.
+func (n *Notes) Over(m control.Mark) []control.Mark {
+	var behind []control.Mark
+	for _, other := range n.marks { // sorted by offset and time
+		if other.Group == m.Group && other.Topic == m.Topic && other.Partition == m.Partition && other.Offset > m.Offset {
+			behind = append(behind, other)
+		}
+	}
+	switch {
+	case len(behind) > 0:
+		last := behind[len(behind)-1]
+		m.Was, m.Until = behind[0].Was, max(m.Until, last.Offset)
+		marks := []control.Mark{m}
+		if last.Is != m.Is { // or that one would count as the last
+			m.Offset, m.Was, m.Until = last.Offset, last.Is, 0
+			marks = append(marks, m)
+		}
+		return marks
+	case m.Was != m.Is:
+		return []control.Mark{m}
+	}
+	return nil
+}
+
+// Otherwise reports whether a configuration is stored by which a half makes something else of records, or may do so.
+func (n *Notes) Otherwise(h config.Half) bool {
+	for name, c := range n.kept {
+		if c.Pipeline == h.Pipeline.Name && n.nameOf(name, h) != reload.MeaningOf(h) {
+			return true
+		}
+	}
+	return false
 }
 
 // Configured returns the configuration that is stored for a pipeline under a name, or nil if it is no longer known.

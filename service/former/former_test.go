@@ -1,9 +1,11 @@
 package former
 
 import (
+	"cmp"
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -251,3 +253,67 @@ func TestWrittenByBoth(t *testing.T) {
 		}
 	}
 }
+
+// TestMarksOverEarlierOnes sets an offset back to before two marks, and checks what the marks then say of each record: what is not read
+// again is by the filter of its time, what may be of several is not known, and what comes then is by the filter that reads now, even if
+// that one was in force before.
+func TestMarksOverEarlierOnes(t *testing.T) {
+	first, second, third, fourth := load(t), withFilter(t, "n > 1"), withFilter(t, "n > 2"), withFilter(t, "n > 3")
+	for name, c := range map[string]struct {
+		offset, until int64 // of the mark that says from where on which filter reads now
+		was, now      *config.Config
+		want          string // the filter of each thousand of records
+	}{
+		"another filter":                {500, 2700, third, fourth, "1 ? ? ? 4"},
+		"the same filter":               {500, 0, third, third, "1 ? ? 3 3"},
+		"the first filter":              {500, 2700, third, first, "1 ? ? ? 1"},
+		"between the marks":             {1500, 2700, third, second, "1 2 ? ? 2"},
+		"between them, the same filter": {1500, 0, third, third, "1 2 ? 3 3"},
+		"to the beginning":              {0, 2700, third, first, "? ? ? ? 1"},
+		"behind them":                   {2300, 2700, third, fourth, "1 2 2 ? 4"},
+		"behind them, the same filter":  {2300, 0, third, third, "1 2 2 3 3"},
+		"nobody knows who":              {500, 2700, nil, fourth, "1 ? ? ? 4"},
+	} {
+		n := notesOf(t, c.now, first, second, third)
+		m := control.Mark{Group: first.Halves()[0].Group(), Topic: "t", Offset: c.offset, Until: c.until, Is: meaningOf(c.now)}
+		if c.was != nil {
+			m.Was = meaningOf(c.was)
+			kept, err := Configuration(c.was.Halves()[0], c.was)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.kept[kept.Name] = kept
+		}
+		for range 2 { // a process that is killed in between begins again
+			n.marks = append(n.marks, n.Over(m)...)
+			slices.SortStableFunc(n.marks, func(a, b control.Mark) int {
+				return cmp.Or(strings.Compare(a.Group, b.Group), a.Partition-b.Partition, int(a.Offset-b.Offset))
+			})
+		}
+		written, got := n.Written(c.now.Halves()[0]), []string{}
+		for _, at := range []int64{400, 1400, 1900, 2500, 2900} {
+			cfg, _, known := written.As(0, at)
+			switch {
+			case !known:
+				got = append(got, "?")
+			case cfg == nil:
+				cfg = c.now
+				fallthrough
+			default:
+				i := slices.IndexFunc([]*config.Config{first, second, third, fourth}, func(f *config.Config) bool { return meaningOf(f) == meaningOf(cfg) })
+				got = append(got, strconv.Itoa(i+1))
+			}
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%s: records are judged by %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func withFilter(t *testing.T, when string) *config.Config {
+	t.Helper()
+	return load(t, "    version: at\n", "    version: at\n    when: '"+when+"'\n")
+}
+
+// meaningOf returns the name of what rows are made of.
+func meaningOf(cfg *config.Config) string { return reload.MeaningOf(cfg.Halves()[0]) }

@@ -469,6 +469,12 @@ func TestOffsetsAreSet(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
+	lookUps := b.stack.Offsets()
+	defer lookUps.Close()
+	notes, err := lookUps.Notes(t.Context(), now.Positions[0].Group)
+	if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "moved") {
+		t.Errorf("the commits note %q, %v, want that the offsets were set", notes, err)
+	}
 	entries := b.audited()
 	if len(entries) != 1 || entries[0] != `offsets.set {"pipeline":"scans","half":"rows","to":"latest","yes":true}` {
 		t.Errorf("%q", entries)
