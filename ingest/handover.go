@@ -33,10 +33,25 @@ func (l *Loop) handsOver() *handover {
 	return nil
 }
 
+// Resign makes the loop, when it stops, leave its group for good, because nobody goes on with what it does. Otherwise a static member keeps
+// its partitions until the session ends, in case the process is restarted, and nobody reads them meanwhile.
+func (l *Loop) Resign() { l.resigned.Store(true) }
+
+// resigns reports whether a static member leaves for good: nobody goes on, or not as the member that the group knows.
+func (l *Loop) resigns() bool {
+	h := l.next.Load()
+	return l.resigned.Load() || h != nil && !l.sameMember(h.to)
+}
+
+// sameMember reports whether the group can take another loop for the member that l is.
+func (l *Loop) sameMember(to *Loop) bool {
+	return to.Group == l.Group && to.GroupProtocol == l.GroupProtocol && to.InstanceID == l.InstanceID
+}
+
 // keep gives the place of a member that stops to the loop that goes on, and reports whether there is one.
 func (l *Loop) keep(p broker.Place) bool {
 	h := l.handsOver()
-	if h == nil || h.to.Group != l.Group || h.to.GroupProtocol != l.GroupProtocol || h.to.InstanceID != l.InstanceID || l.inDoubt() {
+	if h == nil || !l.sameMember(h.to) || l.inDoubt() {
 		return false
 	}
 	h.to.mu.Lock()

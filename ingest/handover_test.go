@@ -352,3 +352,112 @@ func TestRealHandOver(t *testing.T) {
 		s.wantOnce(t, partitions*each)
 	})
 }
+
+// TestStaticMemberLeavesForGood checks that a static member whose loop nobody follows, or only one that speaks the other protocol, leaves its
+// group, so that the other member gets its partitions within the session. One that just stops keeps them.
+func TestStaticMemberLeavesForGood(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		for _, c := range []struct {
+			name string
+			why  func(l *Loop, o Options)
+			left bool
+		}{
+			{"its pipeline is removed", func(l *Loop, _ Options) { l.Resign() }, true},
+			{"another protocol", func(l *Loop, o Options) {
+				if o.GroupProtocol = Classic; protocol == Classic {
+					o.GroupProtocol = Consumer
+				}
+				l.HandOver(newLoop(t, o), context.Background(), "")
+			}, true},
+			{"another protocol, as the process stops", func(l *Loop, o Options) {
+				if o.GroupProtocol = Auto; protocol == Consumer {
+					o.GroupProtocol = Classic
+				}
+				ended, end := context.WithCancel(context.Background())
+				end()
+				l.HandOver(newLoop(t, o), ended, "")
+			}, true},
+			{"the process stops", func(*Loop, Options) {}, false},
+			{"the process stops during a reload", func(l *Loop, o Options) {
+				ended, end := context.WithCancel(context.Background())
+				end()
+				l.HandOver(newLoop(t, o), ended, "")
+			}, false},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+					b.protocol = protocol
+					b.produce(10, 0, 1, 2, 3)
+					s := newStore()
+					var n atomic.Int64
+					other := start(t, b.member(s, "pod-0", &n))
+					o := b.member(s, "pod-1", &n)
+					l := start(t, o)
+					time.Sleep(30 * time.Second)
+					if len(l.assigned()) != 2 {
+						t.Fatalf("partitions %v, expected two", l.assigned())
+					}
+					leaves := b.watchLeaves()
+					c.why(l.Loop, o)
+					l.stop()
+					want := map[bool][]string{true: {"for good: " + l.Member() + " pod-1"}}[c.left]
+					if protocol == Consumer && !c.left {
+						want = []string{"for a while: " + l.Member() + " pod-1"}
+					}
+					if got := leaves(); !slices.Equal(got, want) {
+						t.Errorf("it leaves as %q, want %q", got, want)
+					}
+					b.produce(10, 0, 1, 2, 3)
+					time.Sleep(20 * time.Second) // less than the session
+					if got, want := len(other.assigned()), map[bool]int{true: 4, false: 2}[c.left]; got != want {
+						t.Errorf("the other member owns %d partitions, want %d", got, want)
+					}
+					if !c.left {
+						again := start(t, o)
+						defer again.stop()
+						time.Sleep(20 * time.Second)
+					}
+					other.stop()
+					b.wantCommitted(b.sent)
+					s.wantOnce(t, 80)
+				})
+			})
+		}
+	})
+}
+
+// watchLeaves notes who leaves the group from now on, by either protocol.
+func (b *fakeKafka) watchLeaves() (leaves func() []string) {
+	var mu sync.Mutex
+	var all []string
+	note := func(how, member string, instance *string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if instance == nil {
+			instance = new("nobody")
+		}
+		all = append(all, how+": "+member+" "+*instance)
+	}
+	b.ControlKey(int16(kmsg.LeaveGroup), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		b.KeepControl()
+		for _, m := range q.(*kmsg.LeaveGroupRequest).Members {
+			note("for good", m.MemberID, m.InstanceID)
+		}
+		return nil, nil, false
+	})
+	b.ControlKey(int16(kmsg.ConsumerGroupHeartbeat), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		b.KeepControl()
+		switch q := q.(*kmsg.ConsumerGroupHeartbeatRequest); q.MemberEpoch {
+		case -1:
+			note("for good", q.MemberID, q.InstanceID)
+		case -2:
+			note("for a while", q.MemberID, q.InstanceID)
+		}
+		return nil, nil, false
+	})
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
+}

@@ -22,6 +22,8 @@ type Loop struct {
 	topics  topics                   // touched only by Run's goroutine and the goroutines it waits for
 	next    atomic.Pointer[handover] // see HandOver
 
+	resigned atomic.Bool // see Resign
+
 	mu      sync.Mutex
 	current assignments  // nil until the group has been joined
 	joined  bool         // the group counts us as a member; false at the latest when current has been drained
@@ -204,7 +206,7 @@ func (l *Loop) meet(ctx context.Context) error {
 
 // membership returns the group that the loop joins, and how.
 func (l *Loop) membership() *broker.Membership {
-	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID, Keep: l.keep,
+	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID, Keep: l.keep, Resigns: l.resigns,
 		SessionTimeout: l.SessionTimeout, RebalanceTimeout: l.RebalanceTimeout, Heartbeat: l.Heartbeat,
 		CommitTimeout: min(l.RequestTimeout, l.drainTime()), LeaveTimeout: l.StopTimeout, Waits: l.waits, Lost: l.lost, Logger: l.Logger}
 }

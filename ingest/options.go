@@ -83,7 +83,7 @@ type Options struct {
 	OutOfRange Policy
 
 	// InstanceID makes the membership static (Kafka 2.3 and later): the group keeps the partitions of a member that stops for SessionTimeout,
-	// and returns them without a rebalance if a member with the same id joins. Each process needs its own.
+	// and returns them without a rebalance if a member with the same id joins. Each process needs its own. See Resign.
 	InstanceID string
 
 	// GroupProtocol is how the loop is a member; default Classic. In the other, the brokers decide about Heartbeat, and how long a silent

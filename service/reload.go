@@ -242,6 +242,7 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 			c.start(after)
 		case reload.Stops:
 			changing.Go(func() {
+				before.loop.Resign()
 				s.retire(c, before)
 				s.ingest.Forget(before.pipeline.Name, before.kind)
 				s.drop(before)

@@ -401,7 +401,7 @@ func (m *Consumer) leave() {
 		return
 	}
 	q := &consumerBeat{epoch: -1, instance: m.InstanceID}
-	if m.InstanceID != "" {
+	if m.returns() {
 		q.epoch = -2
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), min(m.cluster.timeout, m.LeaveTimeout))

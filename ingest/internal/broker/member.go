@@ -35,6 +35,7 @@ type Membership struct {
 	Heartbeat        time.Duration
 	Place            Place              // taken over from a member that has stopped; zero: a new one
 	Keep             func(p Place) bool // called instead of leaving: reports whether someone takes over our place; if not, we leave
+	Resigns          func() bool        // called when a static member leaves: reports whether it does so for good
 
 	CommitTimeout time.Duration // of Commit, which must get through while a rebalance waits for us, or not at all
 	LeaveTimeout  time.Duration
@@ -303,12 +304,16 @@ func (g *Generation) changed(now map[string]Topic) string {
 	return strings.Join(changes, "; ")
 }
 
-// Leave reports to the group that we leave for good. A static member never does, nor does one whose place someone takes over.
+// returns reports whether we are a static member that leaves only to return within the session.
+func (m *Membership) returns() bool { return m.InstanceID != "" && !m.Resigns() }
+
+// Leave reports to the group that we leave for good. A static member that returns does not, nor does one whose place someone takes over.
 func (m *Member) Leave() {
-	if m.id == "" || m.Keep(Place{id: m.id}) || m.InstanceID != "" {
+	if m.id == "" || m.Keep(Place{id: m.id}) || m.returns() {
 		return
 	}
-	request := &leavegroup.Request{GroupID: m.Group, Members: []leavegroup.RequestMember{{MemberID: m.id}}}
+	us := leavegroup.RequestMember{MemberID: m.id, GroupInstanceID: m.InstanceID}
+	request := &leavegroup.Request{GroupID: m.Group, Members: []leavegroup.RequestMember{us}}
 	if _, err := m.at.call(context.Background(), request, leaveVersion, min(m.cluster.timeout, m.LeaveTimeout)); err != nil {
 		m.Logger.Debug("leaving the group failed; the group will notice after the session timeout", "group", m.Group, "error", err)
 	}
