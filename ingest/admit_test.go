@@ -80,8 +80,17 @@ func TestAdmit(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			two.wantAsked(t, 10, "one@1") // though nothing was written under that note
 			b.wantCommitted(map[int]int64{0: 15, 1: 10})
-			if p := l.Status().Partitions[1]; p.State != Waiting || p.Reason != OtherConfiguration || p.Watermark != -1 {
-				t.Errorf("what is held shows as %+v", p)
+			p := l.Status().Partitions[1]
+			if p.State != Waiting || p.Reason != OtherConfiguration || !p.Held || p.Watermark != 10 || p.Lag() != 5 {
+				t.Errorf("what is held shows as %+v, want the 5 records that nobody reads", p)
+			}
+			if age := p.Age(time.Now()); age < 9*time.Second || age > 11*time.Second {
+				t.Errorf("the oldest record that nobody reads is %v old, want 10 s", age)
+			}
+			b.produce(3, 1)
+			time.Sleep(20 * time.Second)
+			if p := l.Status().Partitions[1]; p.State != Waiting || p.Reason != OtherConfiguration || p.Lag() != 8 {
+				t.Errorf("once more has come, what is held shows as %+v", p)
 			}
 			if problems := l.Status().Problems(time.Now(), 5*time.Second); len(problems) != 1 {
 				t.Errorf("problems are %q, want the partition that is held", problems)
@@ -104,7 +113,7 @@ func TestAdmit(t *testing.T) {
 				t.Errorf("the partitions came with %q, want the notes of who last read them", got)
 			}
 			first.wantOnce(t, 20)
-			second.wantOnce(t, 10)
+			second.wantOnce(t, 13)
 		})
 	})
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -57,7 +58,7 @@ func (s *stream) fetch() error {
 	return nil
 }
 
-// pausedLook is how often the end of a partition is looked up for its lag while its loop is paused.
+// pausedLook is how often the end of a partition is looked up for its lag while its loop is paused, or it must not be read yet.
 const pausedLook = 15 * time.Second
 
 // lookAtEnd notes how far the partition has grown, and how old its unread records are.
@@ -65,7 +66,10 @@ func (s *stream) lookAtEnd() {
 	end, err := s.cluster.Offset(s.work, s.Topic, s.id, broker.Newest)
 	if err == nil {
 		s.progress.grown(end)
-		err = s.lookAtNext(end)
+		next := s.mark.edge()
+		if _, pending := s.mark.oldest(); !pending {
+			err = s.lookAtNext(s.work, next, end)
+		}
 	}
 	if err != nil && s.work.Err() == nil {
 		s.waiting(fetchReason(err), fmt.Errorf("finding the end of the log while paused: %w", err))
@@ -73,21 +77,37 @@ func (s *stream) lookAtEnd() {
 }
 
 // lookAtNext notes the timestamp of the first unread record, once per watermark: retention deletes by it.
-func (s *stream) lookAtNext(end int64) error {
-	next := s.mark.edge()
-	if _, pending := s.mark.oldest(); pending || next >= end || s.progress.knowsNext(next) {
+func (p *partition) lookAtNext(ctx context.Context, next, end int64) error {
+	if next >= end || p.progress.knowsNext(next) {
 		return nil
 	}
-	reserved, err := s.Budget.fetches.Acquire(s.work, broker.MinFetchBytes)
+	reserved, err := p.Budget.fetches.Acquire(ctx, broker.MinFetchBytes)
 	if err != nil {
 		return err
 	}
-	defer s.Budget.fetches.Release(reserved)
-	at, found, err := s.cluster.TimeAt(s.work, s.Topic, s.id, next)
+	defer p.Budget.fetches.Release(reserved)
+	at, found, err := p.cluster.TimeAt(ctx, p.Topic, p.id, next)
 	if err == nil && found {
-		s.progress.nextIs(next, at)
+		p.progress.nextIs(next, at)
 	}
 	return err
+}
+
+// lookWhileHeld does for a partition that must not be read yet, until ctx ends, what lookAtEnd does while the loop is paused.
+func (p *partition) lookWhileHeld(ctx context.Context, from int64) {
+	for {
+		end, err := p.cluster.Offset(ctx, p.Topic, p.id, broker.Newest)
+		if err == nil {
+			p.progress.heldUntil(end)
+			err = p.lookAtNext(ctx, from, end)
+		}
+		if err != nil && ctx.Err() == nil {
+			p.Logger.Debug("finding the end of the log of a waiting partition failed", "topic", p.Topic, "partition", p.id, "error", err)
+		}
+		if backoff.Wait(ctx, pausedLook) != nil {
+			return
+		}
+	}
 }
 
 // fetchChunk makes one fetch. It charges the chunk's bytes to the budget.

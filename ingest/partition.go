@@ -141,8 +141,20 @@ func (p *partition) admitted(work context.Context, offset int64) (err error) {
 	if p.Admit == nil {
 		return nil
 	}
+	looks, stop := context.WithCancel(work)
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer stop()
+	var once sync.Once
+	held := func(reason event.Reason, err error) {
+		once.Do(func() {
+			p.progress.held(offset)
+			looking.Go(func() { p.lookWhileHeld(looks, offset) })
+		})
+		p.waiting(reason, err)
+	}
 	p.reader, err = p.Admit(work, Taken{Topic: p.Topic, Partition: p.id, Offset: offset, Reach: max(offset, p.reach()), Reader: p.reader,
-		Moved: p.resumed && (p.last.Moved || p.last.Reader == ""), Held: p.waiting})
+		Moved: p.resumed && (p.last.Moved || p.last.Reader == ""), Held: held})
 	return err
 }
 

@@ -46,6 +46,7 @@ type PartitionStatus struct {
 	End       int64        `json:"end"`              // last stable offset as last seen: where committed records end
 	Since     time.Time    `json:"since"`            // when the watermark last moved, or last had nothing before it
 
+	Held  bool  `json:"-"` // not read yet, because it is not admitted; the watermark is where it will begin
 	Reach int64 `json:"-"` // no record from this offset on has been submitted, by this process or one that read the partition before
 
 	caughtUp time.Time // when the watermark last had nothing before it; zero: never
@@ -217,7 +218,7 @@ func (p *progress) snapshot() PartitionStatus {
 func (p *progress) moved(watermark int64) (end int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.status.Watermark = watermark
+	p.status.Watermark, p.status.Held = watermark, false
 	p.status.End = max(p.status.End, watermark)
 	p.status.Since = time.Now()
 	return p.status.End
@@ -238,6 +239,21 @@ func (p *progress) fetched(end int64) {
 // grown is fetched for a paused loop, which fetches nothing: it does not lower the end.
 func (p *progress) grown(end int64) {
 	p.fetched(max(end, p.snapshot().End))
+}
+
+// held notes where a partition begins that must not be read yet.
+func (p *progress) held(offset int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.Watermark, p.status.Held = offset, true
+	p.status.End = max(p.status.End, offset)
+}
+
+// heldUntil notes the end of a partition that must not be read yet. Unlike fetched, it ends no trouble: the partition still waits.
+func (p *progress) heldUntil(end int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.End = max(end, p.status.Watermark)
 }
 
 // knowsNext reports whether the timestamp of the record at or after an offset was looked up.

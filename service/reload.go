@@ -296,6 +296,9 @@ func (s *Service) retire(c *crew, h *Half) {
 // others, the last commit notes who has read them: see admit.
 func committedBy(h *Half) (at []reload.Offset) {
 	for _, p := range h.loop.Status().Partitions {
+		if p.Held {
+			continue
+		}
 		if p.Committed < 0 { // no record arrived, so it is where it began
 			p.Committed = p.Watermark
 		}
