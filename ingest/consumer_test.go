@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -93,6 +94,67 @@ func TestEveryAnswerToAConsumersHeartbeat(t *testing.T) {
 				s.wantOnce(t, 80)
 			})
 		})
+	}
+}
+
+// Answers to a heartbeat that no retry changes end the membership, whether it has just begun or has partitions: what was assigned is dropped,
+// and the run ends with the reason. Only brokers that no longer speak the protocol make a member of auto go on by the classic one.
+func TestFinalAnswersToAConsumersHeartbeat(t *testing.T) {
+	for _, c := range []struct {
+		answer   *kerr.Error
+		protocol GroupProtocol
+		goesOn   bool
+	}{
+		{kerr.UnsupportedAssignor, Consumer, false},
+		{kerr.UnsupportedAssignor, Auto, false},
+		{kerr.InvalidRegularExpression, Consumer, false},
+		{kerr.InvalidRegularExpression, Auto, false},
+		{kerr.UnsupportedVersion, Consumer, false},
+		{kerr.UnsupportedVersion, Auto, true},
+	} {
+		for when, joined := range map[string]bool{"at the join": false, "as a member": true} {
+			t.Run(c.answer.Message+"/"+string(c.protocol)+"/"+when, func(t *testing.T) {
+				inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+					b.protocol = c.protocol
+					b.produce(20, 0, 1)
+					b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, Err: c.answer, Count: -1, When: func(r kmsg.Request) bool {
+						epoch := r.(*kmsg.ConsumerGroupHeartbeatRequest).MemberEpoch
+						return joined && epoch > 0 || !joined && epoch == 0
+					}})
+					s := newStore()
+					l := newLoop(t, b.defaults(s))
+					ctx, stop := context.WithCancel(context.Background())
+					defer stop()
+					ended := make(chan error, 1)
+					go func() { ended <- l.Run(ctx) }()
+					time.Sleep(2 * time.Minute)
+					select {
+					case err := <-ended:
+						if c.goesOn || !errors.Is(err, kafka.Error(c.answer.Code)) {
+							t.Errorf("it ends with %v", err)
+						}
+						if st := l.Status(); st.Joined {
+							t.Errorf("it has ended as a member: %+v", st)
+						}
+						return
+					default:
+					}
+					if !c.goesOn {
+						t.Fatal("it goes on")
+					}
+					b.produce(20, 0, 1)
+					time.Sleep(time.Minute)
+					stop()
+					if err := <-ended; err != nil {
+						t.Error(err)
+					}
+					s.wantOnce(t, 80)
+					if !joined { // this Kafka takes no commits of classic members in a group that has had others
+						b.wantCommitted(b.sent)
+					}
+				})
+			})
+		}
 	}
 }
 

@@ -115,8 +115,8 @@ func newMemberID() string {
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-// Run is a member until stop ends, when the holder releases everything, or until the group refuses us. It returns ErrNoConsumers only
-// before anything was assigned.
+// Run is a member until stop ends, when the holder releases everything, or until the group refuses us, when it drops everything. It returns
+// ErrNoConsumers if the brokers do not speak the protocol, or no longer.
 func (m *Consumer) Run(stop context.Context, h Holder) error {
 	m.holder = h
 	ctx, end := context.WithCancel(context.Background())
