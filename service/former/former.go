@@ -184,7 +184,8 @@ func (h *Half) As(partition int, offset int64) (cfg *config.Config, half *config
 // configurations may have written are those of the later one.
 func (n *Notes) Of(h config.Half) *Half { return n.of(h, false) }
 
-// Written is Of for those who judge what was written: of records that two configurations may have written, it is unknown which did.
+// Written is Of for those who judge what was written: of records that two configurations may have written, it is unknown which did. And if
+// the half has had another configuration since, as after a reload during a verification, records from then on are judged by that one.
 func (n *Notes) Written(h config.Half) *Half { return n.of(h, true) }
 
 func (n *Notes) of(h config.Half, doubts bool) *Half {
@@ -234,7 +235,11 @@ func (n *Notes) of(h config.Half, doubts bool) *Half {
 			add(partition, unknown, doubt)
 		}
 		if last := marks[len(marks)-1]; last.Is != now && wasInForce(marks, now) { // the configuration asked about is itself an earlier one
-			add(partition, unknown, math.MaxInt64)
+			since := unknown // nothing is written by what others have made of the file since
+			if doubts {
+				since = last.Is
+			}
+			add(partition, since, math.MaxInt64)
 		}
 	}
 	if len(out.Readings) == 0 {

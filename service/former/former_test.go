@@ -97,6 +97,47 @@ func TestEarlierConfigurationWithOtherKeys(t *testing.T) {
 	}
 }
 
+// TestConfigurationSince checks that who asks by a configuration that a reload has replaced, as a verification that follows does, judges
+// what was written since by the one that replaced it, if that is stored and agrees on keys; and that nothing is written by it.
+func TestConfigurationSince(t *testing.T) {
+	for name, c := range map[string]struct {
+		since  []string
+		stored bool
+		known  bool
+	}{
+		"another filter":     {[]string{"    version: at\n", "    version: at\n" + filter}, true, true},
+		"one not stored":     {[]string{"    version: at\n", "    version: at\n" + filter}, false, false},
+		"another key":        {[]string{"md5(id, 4) + id", "md5(id, 8) + id"}, true, false},
+		"another table's":    {[]string{"table: t,", "table: u,", "tables:\n", "tables:\n  u: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } }\n"}, true, false},
+		"a column that came": {[]string{`"e:n": n }`, `"e:n": n, "e:id": id }`}, true, false},
+	} {
+		first, since := load(t), load(t, c.since...)
+		n := notesOf(t, first, first, since)
+		h, then := first.Halves()[0], since.Halves()[0]
+		if c.stored {
+			kept, err := Configuration(then, since)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.kept[kept.Name] = kept
+		}
+		written := n.Written(h)
+		if _, half, known := written.As(0, 500); !known || half.Pipeline.When != "" {
+			t.Errorf("%s: before the reload: known %v, %+v", name, known, half)
+		}
+		_, half, known := written.As(0, 1500)
+		if known != c.known || known && half.Pipeline.When != then.Pipeline.When {
+			t.Errorf("%s: since the reload: known %v, want %v", name, known, c.known)
+		}
+		if lost := written.Unknown(0, 0, 5000); lost != map[bool]int64{false: 4000}[c.known] {
+			t.Errorf("%s: %d offsets are unknown", name, lost)
+		}
+		if _, _, known := n.Of(h).As(0, 1500); known {
+			t.Errorf("%s: a replay would write what came since", name)
+		}
+	}
+}
+
 // TestReadingsHaveTheSameNumbers checks that readings get the same numbers each time, whichever partitions have them.
 func TestReadingsHaveTheSameNumbers(t *testing.T) {
 	now := load(t, "    version: at\n", "    version: at\n"+filter)
