@@ -317,5 +317,6 @@ func (l *loader) readPEM(setting, file string) []byte {
 	if err != nil {
 		l.fault(setting, Unreadable, err.Error(), "name a file in PEM")
 	}
+	l.held(setting, pem)
 	return pem
 }

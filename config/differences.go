@@ -2,6 +2,10 @@ package config
 
 import (
 	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"reflect"
 	"slices"
@@ -273,4 +277,35 @@ func (c *Config) brief(v reflect.Value, at string) string {
 		}
 	}
 	return "{ " + strings.Join(texts, ", ") + " }"
+}
+
+// Renewal is a setting whose file, with a certificate or a secret, no longer holds what it held.
+type Renewal struct {
+	Setting string `json:"setting"` // such as kafka.tls.cert
+	Before  string `json:"before"`  // what it held, as a fingerprint
+	After   string `json:"after"`
+}
+
+// Renewals returns the certificates and secrets that two configurations read from files, and that differ, by setting.
+func Renewals(old, new *Config) (renewals []Renewal) {
+	for setting, after := range new.files {
+		if before, ok := old.files[setting]; ok && before != after {
+			renewals = append(renewals, Renewal{setting, before, after})
+		}
+	}
+	slices.SortFunc(renewals, func(a, b Renewal) int { return cmp.Compare(a.Setting, b.Setting) })
+	return renewals
+}
+
+// fingerprintKey keeps a secret from being guessed by its fingerprint. Fingerprints can only be compared within one process.
+var fingerprintKey = func() (key [sha256.Size]byte) {
+	_, _ = rand.Read(key[:])
+	return key
+}()
+
+// held notes what the file of a setting holds, for Renewals.
+func (l *loader) held(setting string, content []byte) {
+	h := hmac.New(sha256.New, fingerprintKey[:])
+	h.Write(content)
+	l.files[setting] = hex.EncodeToString(h.Sum(nil)[:6])
 }

@@ -169,6 +169,9 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 		n.Value, n.Tag = f.last, "!!str"
 		f.written = written
 		l.fresh[setting] = f
+		if f.files {
+			l.held(setting, []byte(f.last))
+		}
 	}
 }
 

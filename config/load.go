@@ -83,7 +83,7 @@ func ParseHBase(file string, source []byte, env func(string) (string, bool)) (*C
 func newLoader(file string, env func(string) (string, bool)) *loader {
 	return &loader{file: file, env: env, places: map[string]place{}, written: map[*yaml.Node]string{},
 		variable: map[*yaml.Node]string{}, broken: map[*yaml.Node]bool{}, withheld: map[string]string{},
-		fresh: map[string]*fresh{}}
+		fresh: map[string]*fresh{}, files: map[string]string{}}
 }
 
 // done returns the results of a run.
@@ -107,6 +107,7 @@ type loader struct {
 	broken   map[*yaml.Node]bool   // already reported
 	withheld map[string]string     // values that no problem may show (secrets, and values from the environment), and what to show instead
 	fresh    map[string]*fresh     // by setting: texts in which something was replaced
+	files    map[string]string     // by setting: fingerprint of what its file holds; see Renewals
 	problems Problems
 	renewed  *renewed
 }
@@ -144,7 +145,7 @@ func (l *loader) loadTree(root *yaml.Node) *Config {
 	cfg := &Config{renewed: l.renewed}
 	l.object(root, reflect.ValueOf(cfg).Elem(), "")
 	l.check(cfg)
-	cfg.written, cfg.shown = l.withoutSecrets(root, ""), l.shown()
+	cfg.written, cfg.shown, cfg.files = l.withoutSecrets(root, ""), l.shown(), l.files
 	return cfg
 }
 

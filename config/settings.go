@@ -66,6 +66,7 @@ type Config struct {
 	source  source            // where it was loaded from
 	written *yaml.Node        // without secrets
 	shown   map[string]string // by setting: what to show for values that come from a variable or a file
+	files   map[string]string // by setting: see Renewals
 }
 
 // HTTP is the section http.

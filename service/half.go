@@ -68,7 +68,7 @@ func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
 	return half
 }
 
-// inherit takes over the counts of the half that h replaces, which has stopped, and how it was reloaded.
+// inherit takes over the counts of the half that h replaces, which has stopped, how it was reloaded, and the ramp after its last pause.
 func (h *Half) inherit(from *Half) {
 	if h.onward == nil { // it makes of records what from made of them
 		h.reads, h.onward, h.opened = from.reads, from.onward, from.opened
@@ -85,6 +85,7 @@ func (h *Half) inherit(from *Half) {
 		h.ties.before = from.ties.count()
 	}
 	h.became.inherit(&from.became)
+	h.opts.Pace.Follow(from.opts.Pace)
 }
 
 // pipelinesOf returns the pipelines that the named halves belong to.

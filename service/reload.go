@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,6 +86,10 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 		next = Only(next, pipelinesOf(next, s.opts.Halves)...)
 	}
 	r.After, r.Plan = reload.Digest(next), reload.New(s.Config(), next)
+	r.Renewed = config.Renewals(cmp.Or(s.readLast, s.Config()), next)
+	if !asked.Preview {
+		s.readLast = next
+	}
 	if s.opts.Halves != nil { // the plan covers whole pipelines
 		r.Halves = slices.DeleteFunc(r.Halves, func(h reload.Half) bool { return !slices.Contains(s.opts.Halves, h.Name) })
 	}
@@ -358,6 +363,9 @@ func (s *Service) reloaded(r *reload.Result) {
 	s.reloads.Done(string(r.Outcome), r.At)
 	if r.Outcome == reload.Previewed {
 		return
+	}
+	for _, f := range r.Renewed {
+		s.log.Info("audit: certificate or secret read again", "by", r.By, "setting", f.Setting, "before", f.Before, "after", f.After)
 	}
 	args := []any{"by", r.By, "result", r.Outcome, "before", r.Before, "after", r.After}
 	if r.Plan != nil {

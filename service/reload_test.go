@@ -17,6 +17,7 @@ import (
 
 	"brine/config"
 	"brine/examples"
+	"brine/ingest"
 	"brine/service"
 	"brine/service/devstack"
 	"brine/service/reload"
@@ -302,6 +303,82 @@ func TestReloadWhilePausedKeepsThePause(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.settled("moving.rows", 20)
+}
+
+// TestReloadDuringARampGoesOnWithIt checks that the loop that replaces a resumed one does not hit the stores at once.
+func TestReloadDuringARampGoesOnWithIt(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	running := func() ingest.Status {
+		status, _ := r.Half("moving.rows").Running()
+		return status
+	}
+	for _, what := range []string{service.Pause, service.Resume} {
+		if _, err := r.Control().Ask(t.Context(), service.Ask{What: what, Pipeline: "moving", By: "me"}); err != nil {
+			t.Fatal(err)
+		}
+		r.wait(what, func() bool { return running().Paused == (what == service.Pause) })
+	}
+	resumed := running().Resumed
+	r.reload(strings.Replace(lines, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1), reload.Applied)
+	r.joined("moving.rows")
+	if got := running().Resumed; resumed.IsZero() || !got.Equal(resumed) {
+		t.Errorf("it was resumed at %v, and the loop that follows ramps up from %v", resumed, got)
+	}
+}
+
+// TestRenewedSecretsAreAudited checks that a reload writes an audit line, without the secret, for each file of a secret that holds something
+// else, even if nothing else has changed or the reload is refused; that a preview shows it and leaves it to the reload; and that it is
+// reported once.
+func TestRenewedSecretsAreAudited(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "token")
+	hold := func(token string) {
+		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hold("open-1")
+	text := "registry: { url: 'http://x:1', token: '${file:" + file + "}' }\n" + lines
+	r := startLines(t, text)
+	renewed := func(result *reload.Result) (settings []string) {
+		for _, f := range result.Renewed {
+			settings = append(settings, f.Setting)
+		}
+		return settings
+	}
+	for _, c := range []struct {
+		token, text string
+		preview     bool
+		outcome     reload.Outcome
+		want        []string
+	}{
+		{"open-1", text, false, reload.Unchanged, nil},
+		{"open-2", text, true, reload.Previewed, []string{"registry.token"}},
+		{"open-2", text, false, reload.Unchanged, []string{"registry.token"}},
+		{"open-2", text, false, reload.Unchanged, nil},
+		{"open-3", strings.Replace(text, "group: brine,", "group: other,", 1), false, reload.Refused, []string{"registry.token"}},
+		{"open-3", text, false, reload.Unchanged, nil},
+	} {
+		hold(c.token)
+		r.write(c.text)
+		before := strings.Count(r.log.String(), "certificate or secret read again")
+		result, _ := r.Reload(t.Context(), service.Reloading{By: "the test", Preview: c.preview})
+		if result == nil || result.Outcome != c.outcome || !slices.Equal(renewed(result), c.want) {
+			t.Errorf("%s: %+v, want %s with %q", c.token, result, c.outcome, c.want)
+		}
+		wrote := strings.Count(r.log.String(), "certificate or secret read again") - before
+		if want := map[bool]int{false: len(c.want)}[c.preview]; wrote != want {
+			t.Errorf("%s, preview %v: %d audit lines, want %d", c.token, c.preview, wrote, want)
+		}
+	}
+	log := r.log.String()
+	if !regexp.MustCompile(`audit: certificate or secret read again" by="the test" setting=registry.token before=[0-9a-f]{12} after=[0-9a-f]{12}`).MatchString(log) {
+		t.Errorf("no audit line that says who, what, before and after in:\n%s", log)
+	}
+	if strings.Contains(log, "open-") {
+		t.Error("the log has a secret")
+	}
 }
 
 // TestReloadsComeOneAfterAnother checks that concurrent reloads, by signals and by the port, are each carried out completely.

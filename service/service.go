@@ -102,6 +102,7 @@ type Service struct {
 	crew      atomic.Pointer[crew]          // nil before Run
 	running   chan struct{}                 // closed once Run has set crew
 	reloading chan struct{}                 // holds one element during a reload
+	readLast  *config.Config                // by the last Reload, even a refused one; nil: there was none. Guarded by reloading
 	editing   sync.Mutex                    // held while halves changes
 	refused   atomic.Pointer[reload.Result] // nil if the last reload succeeded
 

@@ -49,6 +49,17 @@ func (p *Pace) Set(o Order) {
 	p.changedLocked()
 }
 
+// Follow takes over a ramp in progress from the pace of a loop that p's loop replaces.
+func (p *Pace) Follow(from *Pace) {
+	resumed := from.State().Resumed
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if resumed.After(p.resumed) {
+		p.resumed = resumed
+		p.changedLocked()
+	}
+}
+
 // Bound limits the pace to a number of records per second in this process, besides what people ask; +Inf: no limit. Callers already in Wait
 // keep their turn, unless they may go faster by half.
 func (p *Pace) Bound(rate float64) {

@@ -54,6 +54,27 @@ func TestRamp(t *testing.T) {
 	})
 }
 
+// TestFollow: a ramp goes on in the pace of the loop that replaces the resumed one, and does not begin again.
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := New(Order{Paused: true})
+		before.Set(Order{})
+		time.Sleep(2 * time.Second)
+		after := New(Order{Paused: true, Unread: true})
+		after.Set(Order{})
+		after.Follow(before)
+		if got, want := passes(t, after, 1)[0], rampStart*4/math.Ln2; !near(got, int(want)) {
+			t.Errorf("%d records pass in the third second, want about %.0f", got, want)
+		}
+		time.Sleep(rampTime)
+		late := New(Order{})
+		late.Follow(after)
+		if late.Most() != math.MaxInt32 {
+			t.Errorf("%d records may go at once after the ramp, want any number", late.Most())
+		}
+	})
+}
+
 // TestRates: what else bounds the rate, alone and during a ramp.
 func TestRates(t *testing.T) {
 	for _, c := range []struct {

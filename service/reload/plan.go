@@ -268,8 +268,11 @@ type Result struct {
 	Fix    string     `json:"fix,omitempty"`
 	Warned []string   `json:"warnings,omitempty"`
 
-	Onward     []Offset `json:"onward,omitempty"`     // where Onward settings take effect
-	Unrecorded string   `json:"unrecorded,omitempty"` // why Onward was not recorded; halves record it before they read on
+	// Renewed are certificates and secrets whose files hold something else than at the last reload. New connections use them, whatever becomes
+	// of the reload.
+	Renewed    []config.Renewal `json:"renewed,omitempty"`
+	Onward     []Offset         `json:"onward,omitempty"`     // where Onward settings take effect
+	Unrecorded string           `json:"unrecorded,omitempty"` // why Onward was not recorded; halves record it before they read on
 }
 
 // Offset is where a half continues in a partition.

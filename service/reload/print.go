@@ -27,6 +27,9 @@ func (r *Result) Print(out io.Writer, asJSON bool) error {
 	if r.Plan != nil {
 		r.print(out)
 	}
+	for _, f := range r.Renewed {
+		term.Println(out, "%s: its file has changed; new connections use what it holds now", f.Setting)
+	}
 	for _, at := range r.Onward {
 		term.Println(out, "%s: topic %s, partition %d is written with this configuration from offset %d on", at.Half, at.Topic, at.Partition,
 			at.Offset)
