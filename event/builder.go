@@ -13,18 +13,20 @@ type Builder struct {
 	decoder *Decoder
 	record  *Record
 	batch   *Batch
-	values  []Value // of the current event: all fields and, if there are images, the same for the before-image
-	leftOut LeftOut // why the current event writes nothing
-	count   uint64  // of events; marks the nodes that the current one has seen
-	row     int     // index of the event among those of its record
-	lacking []*Node // columns whose values the publisher could not send; see Envelope
-	unsent  bool    // the decoder's partial.unsent has fields
-	element int     // the element of the record's list that the current event is made of; noElement: none
-	known   bool    // the parts beside the record's value have been read
-	gone    bool    // the record is a tombstone, and therefore a delete
-	kept    []Value // values of the fields in beside.copied
-	records uint64  // counted to select those to look at; see Undeclared
-	look    uint64  // the number of the current record among these; 0: it is none of them
+	values  []Value   // of the current event: all fields and, if there are images, the same for the before-image
+	leftOut LeftOut   // why the current event writes nothing
+	count   uint64    // of events; marks the nodes that the current one has seen
+	row     int       // index of the event among those of its record
+	lacking []*Node   // columns whose values the publisher could not send; see Envelope
+	unsent  bool      // the decoder's partial.unsent has fields
+	element int       // the element of the record's list that the current event is made of; noElement: none
+	known   bool      // the parts beside the record's value have been read
+	gone    bool      // the record is a tombstone, and therefore a delete
+	kept    []Value   // values of the fields in beside.copied
+	refused []refusal // of the current event, each by a conversion
+	refuses []refusal // those of fields beside the record's value
+	records uint64    // counted to select those to look at; see Undeclared
+	look    uint64    // the number of the current record among these; 0: it is none of them
 
 	digits [64]byte // scratch for a number
 }
@@ -94,7 +96,7 @@ func (b *Builder) restart() {
 
 // start starts the current event, which has no values yet.
 func (b *Builder) start() {
-	b.leftOut, b.lacking = "", b.lacking[:0]
+	b.leftOut, b.lacking, b.refused = "", b.lacking[:0], b.refused[:0]
 	if b.unsent {
 		clear(b.decoder.partial.unsent)
 		b.unsent = false
@@ -105,6 +107,7 @@ func (b *Builder) start() {
 	}
 	if b.known {
 		b.keepBeside()
+		b.refused = append(b.refused, b.refuses...)
 	}
 }
 
@@ -124,6 +127,9 @@ func (b *Builder) finish() *Error {
 		if gone, err = d.envelope.judge(b); err != nil {
 			return err
 		}
+	}
+	if len(b.refused) > 0 && b.leftOut == "" {
+		return b.refused[0].err
 	}
 	// The event is made in its place; if there is an error, Decode takes it away again.
 	b.batch.Events = append(b.batch.Events, Event{})
@@ -188,6 +194,7 @@ func (b *Builder) Forget(n *Node) {
 	if n.column {
 		b.lacking = slices.DeleteFunc(b.lacking, func(m *Node) bool { return m == n })
 	}
+	b.refused = slices.DeleteFunc(b.refused, func(r refusal) bool { return r.node == n })
 	if n.field >= 0 {
 		b.values[n.field] = Value{}
 	}

@@ -137,8 +137,25 @@ func (b *Builder) convert(n *Node, kind jsontext.Kind, raw []byte) *Error {
 	return nil
 }
 
-// read sets a field from a text, which is UTF-8 and lasts as long as the batch.
+// refusal is the error of a field's conversion, for an event that may yet be left out.
+type refusal struct {
+	node *Node
+	err  *Error
+}
+
+// read sets a field from a text, which is UTF-8 and lasts as long as the batch. What the field's conversion refuses rejects the event only
+// when it ends: an envelope's own fields, such as its kind of change, are also in records that it leaves out.
 func (b *Builder) read(n *Node, text []byte) *Error {
+	err := b.readNow(n, text)
+	if err != nil && n.convert != nil {
+		b.refused = append(b.refused, refusal{n, err})
+		return nil
+	}
+	return err
+}
+
+// readNow is read that rejects at once.
+func (b *Builder) readNow(n *Node, text []byte) *Error {
 	if n.raw > 0 {
 		b.values[n.raw] = TextOf(text)
 	}

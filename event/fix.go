@@ -172,9 +172,15 @@ func (b *Builder) fixImage(values []Value, first int) *Error {
 		if x.raw[k] > 0 && first == 0 {
 			b.values[x.raw[k]] = TextOf(text)
 		}
+		var err *Error
 		if ms, ok := x.zoned.Parse(text); ok && n.typ.IsTime() {
 			values[i] = TimeValue(ms)
-		} else if err := b.read(n, text); err != nil {
+		} else if first == 0 {
+			err = b.read(n, text)
+		} else {
+			err = b.readNow(n, text)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -137,7 +137,7 @@ func (b *Builder) readBeside() *Error {
 	if err := b.readKey(); err != nil {
 		return err
 	}
-	b.known, b.kept = true, b.kept[:0]
+	b.known, b.kept, b.refuses = true, b.kept[:0], append(b.refuses[:0], b.refused...)
 	for _, i := range w.copied {
 		b.kept = append(b.kept, b.values[i])
 	}

@@ -1,0 +1,95 @@
+package event_test
+
+import (
+	"strings"
+	"testing"
+
+	"brine/event"
+)
+
+// What an envelope leaves out needs no place in the table of a field's values, nor any other conversion; what it does not leave out does.
+func TestConversionsDoNotRejectWhatIsLeftOut(t *testing.T) {
+	table := func(f event.Field, from ...string) event.Field {
+		f.Convert.Enum = map[string]string{}
+		for _, text := range from {
+			f.Convert.Enum[text] = strings.ToUpper(text)
+		}
+		return f
+	}
+	op, kind := table(at("op", event.Text, "$op"), "c", "u", "d"), table(at("kind", event.Text, "$type"), "insert", "INSERT")
+	number := at("n", event.Int, "$source", "table")
+	number.Convert.FromText = true
+	header := table(event.Field{Name: "h", Type: event.Text, Place: event.InHeader, Path: []string{"h"}}, "a")
+	topic := table(event.Field{Name: "topic", Type: event.Text, Place: event.RecordTopic}, "shop.orders")
+	debezium := func(f event.Field) event.Schema {
+		return wrap(event.Envelope{Form: event.Debezium}, -1, at("id", event.Int), f)
+	}
+	bare := wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, MarkedDeletes: true}, -1, at("id", event.Int), header)
+	canal := wrap(event.Envelope{Form: event.Canal}, -1, at("id", event.Int), kind)
+	maxwell := wrap(event.Envelope{Form: event.Maxwell}, -1, at("id", event.Int), kind)
+	images := event.Schema{Version: -1, Fields: []event.Field{at("id", event.Int, "new", "id"), header},
+		Images: event.Images{Before: []string{"old"}, After: []string{"new"}}}
+	for _, c := range []struct {
+		name   string
+		schema event.Schema
+		in     string
+		want   string
+	}{
+		{"a create", debezium(op), `{"op":"c","after":{"id":1}}`, `version=1000 id=1 op="C" gone=false`},
+		{"a truncate", debezium(op), `{"op":"t","source":{"table":"orders"}}`, "left out: truncate"},
+		{"a truncate, members with spaces", debezium(op), `{ "source" : {"table":"x"} , "op" : "t" }`, "left out: truncate"},
+		{"a truncate with its schema", debezium(op), `{"schema":{"type":"struct"},"payload":{"op":"t"}}`, "left out: truncate"},
+		{"a message", debezium(op), `{"op":"m","message":{"prefix":"p"}}`, "left out: message"},
+		{"a row read by a snapshot", debezium(op), `{"op":"r","after":{"id":1}}`, `wrong_type: field op: "r" is not in the table of its values`},
+		{"a message's table", debezium(number), `{"op":"m","source":{"table":""}}`, "left out: message"},
+		{"a row's table", debezium(number), `{"op":"c","after":{"id":1},"source":{"table":"x"}}`, `wrong_type: field source.table: an integer is expected, found "x"`},
+		{"broken", debezium(op), `{"op":"t","source":`, "undecodable"},
+		{"a tombstone", debezium(header), "", "left out: tombstone"},
+		{"a change", debezium(header), `{"op":"c","after":{"id":1}}`, `wrong_type: field $header.h: "z" is not in the table of its values`},
+		{"another topic", debezium(topic), `{"op":"t"}`, "left out: truncate"},
+		{"a change of another topic", debezium(topic), `{"op":"c","after":{"id":1}}`, `wrong_type: field $topic: "shop.other" is not in the table of its values`},
+		{"an unwrapped tombstone", bare, "", "left out: tombstone"},
+		{"images without an envelope", images, "", "left out: tombstone"},
+
+		{"Canal's statement", canal, `{"type":"ALTER","isDdl":true,"data":null}`, "left out: schema_change"},
+		{"Canal's truncate", canal, `{"type":"TRUNCATE","isDdl":true,"data":null}`, "left out: truncate"},
+		{"Canal's rows", canal, `{"type":"INSERT","data":[{"id":"1"},{"id":"2"}]}`, "version=1000 id=1 kind=\"INSERT\" gone=false\nversion=1000 id=2 kind=\"INSERT\" gone=false"},
+		{"Canal's update", canal, `{"type":"UPDATE","data":[{"id":"1"}],"old":[{"id":"2"}]}`, `wrong_type: field type: "UPDATE" is not in the table of its values`},
+		{"Maxwell's statement", maxwell, `{"type":"table-create"}`, "left out: schema_change"},
+		{"Maxwell's bootstrap", maxwell, `{"type":"bootstrap-start","data":{}}`, "left out: bootstrap"},
+		{"Maxwell's delete", maxwell, `{"type":"delete","data":{"id":1}}`, `wrong_type: field type: "delete" is not in the table of its values`},
+	} {
+		rec := &event.Record{Topic: "shop.other", Value: []byte(c.in), Timestamp: 1000, Headers: []event.Header{{Key: "h", Value: []byte("z")}}}
+		if c.in == "" {
+			rec.Value = nil
+		}
+		if got := said(t, c.schema, rec); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A refusal is that of one record: those that follow it are read as if it had not been there.
+func TestARefusedValueIsForgotten(t *testing.T) {
+	op := at("op", event.Text, "$op")
+	op.Convert.Enum = map[string]string{"c": "created"}
+	d := event.NewDecoder(wrap(event.Envelope{Form: event.Debezium}, -1, at("id", event.Int), op))
+	var b event.Batch
+	for _, c := range []struct{ in, reject string }{
+		{`{"op":"c","after":{"id":1}}`, ""}, {`{"op":"r","after":{"id":1}}`, "is not in the table"}, {`{"op":"c","after":{"id":1}}`, ""},
+		{`{"op":"t"}`, ""}, {`{"op":"c","after":{"id":1}}`, ""}, {`{"op":"r","after":{"id":"x"}}`, "an integer is expected"},
+		{`{"op":"c","after":{"id":1}}`, ""},
+	} {
+		err := d.Decode(&event.Record{Value: []byte(c.in), Timestamp: 1000}, &b)
+		if got := errorText(err); (got == "") != (c.reject == "") || !strings.Contains(got, c.reject) {
+			t.Errorf("%s: %q, want %q", c.in, got, c.reject)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
