@@ -93,6 +93,9 @@ func NewDecoder(schema Schema) *Decoder {
 func (d *Decoder) hold(n *Node, position, field int) {
 	n.hold(position, d.schema.Fields[field])
 	d.loosen(n, field)
+	if position == field {
+		n.beyond = d.logged.beyond(d.schema.Fields, field)
+	}
 }
 
 // width returns how many values an event has while it is built: its fields, the same for the before-image, and what an envelope reads for

@@ -35,6 +35,8 @@ type Node struct {
 	watched  bool        // undeclared members are counted
 	declared []Declared  // of the root: what a schema is compared with
 
+	beyond func(digits []byte) *Error // of a part of a position: the error of a number past 64 bits; nil: it is a wrong type
+
 	own func(Shape) LeftOut // of the root: see OwnRecord; nil: no record is one
 }
 

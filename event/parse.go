@@ -86,12 +86,23 @@ func (b *Batch) parseTime(v *Value, f *TimeFormat, kind jsontext.Kind, raw []byt
 	return ""
 }
 
+// tooWide is what is wrong with an integer that no Int holds.
+const tooWide = "the number does not fit 64 bits"
+
+// misread returns the error of a number that the node cannot hold, for the reason of the detail.
+func (n *Node) misread(detail string, digits []byte) *Error {
+	if detail == tooWide && n.beyond != nil && digits[0] != '-' {
+		return n.beyond(digits)
+	}
+	return &Error{Reason: WrongType, Field: n.path, Detail: detail}
+}
+
 func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 	i, ok := shortInteger(raw)
 	if !ok {
 		var err error
 		if i, err = strconv.ParseInt(string(raw), 10, 64); errors.Is(err, strconv.ErrRange) {
-			return "the number does not fit 64 bits"
+			return tooWide
 		} else if err != nil {
 			return expected[t] + " is expected, found a number with a fraction or an exponent"
 		}

@@ -186,6 +186,24 @@ func written(f Field, digits []byte, bits int) (n int64, ok bool, err *Error) {
 	}
 }
 
+// beyond returns what makes the error of a number that is the value of a field and does not fit 64 bits; nil: the field is no part of the
+// position.
+func (p *place) beyond(fields []Field, field int) func(digits []byte) *Error {
+	if p == nil {
+		return nil
+	}
+	f := fields[field]
+	switch field {
+	case p.lsn:
+		return func(digits []byte) *Error { return unfit(f, string(digits), lsnBits) }
+	case p.pos:
+		return func(digits []byte) *Error { return unfit(f, string(digits), posBits) }
+	case p.source:
+		return func(digits []byte) *Error { return withoutEpoch(f, digits) }
+	}
+	return nil
+}
+
 // part checks that a number fits its width.
 func part(f Field, n int64, bits int) (int64, *Error) {
 	if n < 0 {
@@ -216,9 +234,13 @@ func (p *place) epoch(fields []Field, values []Value) (int64, *Error) {
 	}
 	epoch, ok := p.Epochs[string(name)]
 	if !ok {
-		return 0, &Error{Reason: BadVersion, Field: fields[p.source].Where(), Halts: true,
-			Detail: Quoted(name) + " has no epoch, so its positions cannot be compared with those of other sources; add it to epochs, with a " +
-				"higher number than the sources before it"}
+		return 0, withoutEpoch(fields[p.source], name)
 	}
 	return epoch, nil
+}
+
+func withoutEpoch(f Field, source []byte) *Error {
+	return &Error{Reason: BadVersion, Field: f.Where(), Halts: true,
+		Detail: Quoted(source) + " has no epoch, so its positions cannot be compared with those of other sources; add it to epochs, with a " +
+			"higher number than the sources before it"}
 }

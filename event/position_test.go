@@ -21,6 +21,9 @@ var binlogText = event.Schema{Fields: []event.Field{{Name: "position", Type: eve
 
 var lsn = event.Schema{Fields: []event.Field{{Name: "lsn", Type: event.Int}}, Version: -1, Position: &event.Position{LSN: "lsn"}}
 
+var lsnText = event.Schema{Fields: []event.Field{{Name: "lsn", Type: event.Int, Convert: event.Conversion{FromText: true}}}, Version: -1,
+	Position: &event.Position{LSN: "lsn"}}
+
 // TestPositions: positions in a log are versions, regardless of the record's time. Those that do not fit or cannot be compared halt;
 // something that is not a position is the record's own fault.
 func TestPositions(t *testing.T) {
@@ -33,6 +36,15 @@ func TestPositions(t *testing.T) {
 		{lsn, `{"lsn":36028797018963967}`, "36028797018963967", false}, // 2⁵⁵−1
 		{lsn, `{"lsn":36028797018963968}`, "bad_version: field lsn: 36028797018963968 does not fit the 55 bits that a version has for it; " +
 			"write to a new table, where versions start again", true},
+		{lsn, `{"lsn":9223372036854775808}`, "bad_version: field lsn: 9223372036854775808 does not fit the 55 bits that a version has for it; " +
+			"write to a new table, where versions start again", true},
+		{lsnText, `{"lsn":"18446744073709551615"}`, "bad_version: field lsn: 18446744073709551615 does not fit the 55 bits that a version has for it; " +
+			"write to a new table, where versions start again", true},
+		{lsn, `{"lsn":-9223372036854775809}`, "wrong_type: field lsn: the number does not fit 64 bits", false},
+		{binlog, `{"file":"b.1","pos":18446744073709551615,"server":1}`, "bad_version: field pos: 18446744073709551615 does not fit the 32 bits that a " +
+			"version has for it; write to a new table, where versions start again", true},
+		{binlog, `{"file":"b.1","pos":4,"server":9223372036854775808}`, `bad_version: field server: "9223372036854775808" has no epoch, so its positions ` +
+			"cannot be compared with those of other sources; add it to epochs, with a higher number than the sources before it", true},
 		{lsn, `{"lsn":-1}`, "bad_version: field lsn: -1 is negative", false},
 		{lsn, `{}`, "missing_field: field lsn: it is part of the version of the event", false},
 		{binlog, `{"file":"bin.000003","pos":805,"server":1}`, fmt.Sprint(3<<32 | 805), false},

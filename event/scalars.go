@@ -132,7 +132,7 @@ func (b *Builder) Uint(n *Node, i uint64) *Error {
 		return b.Int(n, int64(i))
 	}
 	if n.field >= 0 && (n.typ == Int || n.typ.TakesTimes() && n.typ != Time) {
-		return &Error{Reason: WrongType, Field: n.path, Detail: "the number does not fit 64 bits"}
+		return n.misread(tooWide, strconv.AppendUint(b.digits[:0], i, 10))
 	}
 	if n.field >= 0 && n.typ == Float {
 		return b.Float(n, float64(i))
@@ -353,7 +353,7 @@ func (b *Builder) number(n *Node, digits []byte) *Error {
 		return nil
 	}
 	if detail := b.batch.parse(&b.values[n.field], n, '0', digits); detail != "" {
-		return &Error{Reason: WrongType, Field: n.path, Detail: detail}
+		return n.misread(detail, digits)
 	}
 	return nil
 }

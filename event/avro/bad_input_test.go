@@ -2,6 +2,7 @@ package avro_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -110,5 +111,26 @@ func TestBadInputOfJSON(t *testing.T) {
 				t.Errorf("a good record behind it is %s", got)
 			}
 		})
+	}
+}
+
+// A position past 64 bits halts, as in JSON and Protobuf: it is followed by larger ones, which must not drain the topic into dead letters.
+func TestPositionsPast64BitsHalt(t *testing.T) {
+	for typ, value := range map[string]string{
+		`{"type":"bytes","logicalType":"decimal","precision":38,"scale":0}`: "\x12\x00\x80\x00\x00\x00\x00\x00\x00\x00",
+		`"string"`: "\x269223372036854775808",
+	} {
+		schema, err := avro.Parse(`{"type":"record","name":"R","fields":[{"name":"f","type":` + typ + `}]}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		field := f(event.Int)
+		field.Convert.FromText = true
+		d := event.NewDecoder(event.Schema{Fields: []event.Field{field}, Version: -1, Format: avro.Bare(schema), Position: &event.Position{LSN: "f"}})
+		err = d.Decode(&event.Record{Value: []byte(value)}, new(event.Batch))
+		const want = "bad_version: field f: 9223372036854775808 does not fit the 55 bits that a version has for it; write to a new table, where versions start again"
+		if fault, ok := errors.AsType[*event.Error](err); !ok || !fault.Halts || err.Error() != want {
+			t.Errorf("%s: %v, want %s, and a halt", typ, err, want)
+		}
 	}
 }

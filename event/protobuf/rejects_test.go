@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"brine/event"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 )
@@ -264,5 +266,20 @@ func TestSchemasThatDoNotCompile(t *testing.T) {
 	}
 	if _, err := CompileText("schema.proto", `syntax = "proto3"; import "other.proto"; message A { B b = 1; }`, map[string]string{"other.proto": `syntax = "proto3"; message B { string x = 1; }`}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A position past 64 bits halts, as in JSON and Avro: it is followed by larger ones, which must not drain the topic into dead letters.
+func TestPositionsPast64BitsHalt(t *testing.T) {
+	m := order(t)
+	s := event.Schema{Fields: declare(t, "u64 int"), Version: -1, Format: m, Position: &event.Position{LSN: "u64"}}
+	d, b := event.NewDecoder(s), new(event.Batch)
+	err := d.Decode(&event.Record{Value: encode(t, m, `u64:9223372036854775808`)}, b)
+	const want = "bad_version: field u64: 9223372036854775808 does not fit the 55 bits that a version has for it; write to a new table, where versions start again"
+	if fault, ok := errors.AsType[*event.Error](err); !ok || !fault.Halts || err.Error() != want {
+		t.Errorf("%v, want %s, and a halt", err, want)
+	}
+	if err := d.Decode(&event.Record{Value: encode(t, m, `u64:5`)}, b); err != nil || b.Events[0].Version != 5 {
+		t.Errorf("%v, %v, want version 5", b.Events, err)
 	}
 }
