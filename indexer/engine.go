@@ -3,6 +3,7 @@ package indexer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -114,9 +115,12 @@ func (e *RequestError) Error() string {
 	return text
 }
 
-// unquoted returns the error without the index's own words, which may quote a document.
-func (e *RequestError) unquoted() *RequestError {
-	return &RequestError{Server: e.Server, Status: e.Status, Kind: e.Kind, Reason: cmp.Or(e.Kind, event.Hidden)}
+// Unquoted returns an error without what an index says about one document, which may quote its contents or its id.
+func Unquoted(err error) error {
+	if e := (*RequestError)(nil); errors.As(err, &e) && e.Server == "" {
+		return &RequestError{Status: e.Status, Kind: e.Kind, Reason: cmp.Or(e.Kind, event.Hidden)}
+	}
+	return err
 }
 
 // Type is how an index treats a field.

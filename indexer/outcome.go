@@ -85,8 +85,8 @@ func (o *op) unwritten(err error) event.Failure {
 
 // shown returns an error as it may be shown. What an index says about one document of events with masked fields is left out.
 func (w *Writer) shown(err error) error {
-	if refused := (*RequestError)(nil); len(w.opts.Schema.Masked) > 0 && errors.As(err, &refused) && refused.Server == "" {
-		return refused.unquoted()
+	if len(w.opts.Schema.Masked) > 0 {
+		return Unquoted(err)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"brine/indexer"
 	"brine/ingest"
 	"brine/ingest/eras"
+	"brine/mask"
 	"brine/sink"
 )
 
@@ -33,6 +34,7 @@ type Options struct {
 	MaxFindings int              // findings that are reported one by one and looked at twice; default 100,000. The others are counted
 	Workers     int              // ranges that are read at the same time; default 4
 	Now         func() time.Time // default time.Now
+	Masks       *mask.Rules      // of what errors show; Report.Hide masks findings
 	Hooks       Hooks
 }
 

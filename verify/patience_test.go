@@ -11,6 +11,8 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/indexer"
+	"brine/mask"
 	"brine/sink"
 	"brine/verify"
 )
@@ -133,6 +135,66 @@ func (s *lazyStore) Remove(ctx context.Context, key []byte, cells []verify.Cell)
 		return s.err
 	}
 	return s.Store.Remove(ctx, key, cells)
+}
+
+// A masked key of what could not be deleted is in no error, whatever the store says of it.
+func TestErrorsOfWhatCannotBeDeletedShowNoMaskedKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, embeddedHBase)
+	w.indexed(indexer.Whole)
+	w.send(someOrders[:2]...)
+	w.write()
+	for _, id := range []string{"xa", "xb"} {
+		w.put(id, "f", "total", 9, "extra")
+		w.putDocument(id, 9, `"status":"extra"`)
+	}
+	for _, c := range []struct {
+		masks *mask.Rules
+		shown bool
+	}{{nil, true}, {new(mask.Rules), true}, {masking(w), false}} {
+		o := w.options()
+		o.Full, o.Masks = true, c.masks
+		for i := range o.Tables {
+			o.Tables[i].Store = refusing{o.Tables[i].Store, o.Tables[i].Documents}
+		}
+		check, _ := w.verify(o)
+		_, err := check.DeleteExtra(t.Context())
+		if err == nil || strings.Count(err.Error(), "verify: ") != 4 {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"xa", "xb"} {
+			if got := strings.Contains(err.Error(), key); got != c.shown {
+				t.Errorf("it is %v that the error shows %s: %v", got, key, err)
+			}
+		}
+		if !strings.Contains(strings.ReplaceAll(err.Error(), "_", " "), "version conflict") || !strings.Contains(err.Error(), "is not in the region") {
+			t.Errorf("the error does not say why: %v", err)
+		}
+	}
+}
+
+// refusing refuses to delete, and names the key.
+type refusing struct {
+	verify.Store
+	documents bool
+}
+
+func (s refusing) Remove(_ context.Context, key []byte, _ []verify.Cell) error {
+	if s.documents {
+		return &indexer.RequestError{Status: 409, Kind: "version_conflict_engine_exception", Reason: fmt.Sprintf("[%s]: version conflict", key)}
+	}
+	return fmt.Errorf("row %s is not in the region", key)
+}
+
+// masking returns rules that mask the keys of all that a world writes.
+func masking(w *world) *mask.Rules {
+	r := new(mask.Rules)
+	r.Field("orders", "id")
+	r.Key(w.table, "id")
+	for _, t := range w.options().Tables {
+		r.Key(t.Name, "id")
+	}
+	return r
 }
 
 // TestDeletingWhatIsExtraEndsWithAStoreThatDoesNotAnswer deletes extra rows until the store does not answer: what was done is counted, and

@@ -8,8 +8,11 @@ import (
 	"sync/atomic"
 
 	"brine/event"
+	"brine/indexer"
 	"brine/ingest"
 	"brine/ingest/eras"
+	"brine/mask"
+	"brine/rowkey"
 )
 
 // Repair writes the records of the findings that it can fix again, through the writers of the sources, in the order of the sources. Newer
@@ -232,7 +235,7 @@ func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 		if removeErr := t.Store.Remove(ctx, f.Key, f.cells); removeErr != nil {
 			failed++
 			if failed <= shownFailures {
-				err = errors.Join(err, fmt.Errorf("verify: %s, %s: %w", f.Table, f.Key, removeErr))
+				err = errors.Join(err, c.notRemoved(f, removeErr))
 			}
 			if ctx.Err() != nil || errors.Is(removeErr, context.DeadlineExceeded) {
 				return rows, err
@@ -245,6 +248,18 @@ func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 		err = errors.Join(err, fmt.Errorf("verify: %d more could not be deleted", failed-shownFailures))
 	}
 	return rows, err
+}
+
+// notRemoved returns the error of a row or document that could not be deleted, as it may be shown.
+func (c *Check) notRemoved(f *Finding, err error) error {
+	key := rowkey.Binary(f.Key)
+	if !c.opts.Masks.Nothing() {
+		err = indexer.Unquoted(err)
+	}
+	if c.opts.Masks.MasksKey(f.Table) {
+		key, err = mask.Text, event.Without(err, key)
+	}
+	return fmt.Errorf("verify: %s, %s: %w", f.Table, key, err)
 }
 
 // shownFailures is the number of rows that could not be deleted and are named.

@@ -52,7 +52,7 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 			return nil, err
 		}
 	}
-	v.Options = verify.Options{Full: asked.Full, Sample: asked.share, Dir: asked.Temp}
+	v.Options = verify.Options{Full: asked.Full, Sample: asked.share, Dir: asked.Temp, Masks: cfg.Mask()}
 	opts.For, opts.Halves = service.ToRead, nil
 	for _, g := range groups {
 		v.Options.Sources = append(v.Options.Sources, v.source(g.Half, opts))
