@@ -227,7 +227,7 @@ function partsOf(value: Asked): { fields: Asked; lists: Map<string, Asked[]> } {
 
 /** Objects as a table, of the fields that they have. */
 function Objects({ label, file, rows }: { label: string; file: string; rows: Asked[] }) {
-  const columns: Column<Asked>[] = fieldsOf(rows).map((name) => ({ name, label: fieldName(name), of: (row) => row[name] ?? "", show: (row) => reasonText(row, name) ?? valueText(name, row[name] ?? "", shown), long: true }));
+  const columns: Column<Asked>[] = fieldsOf(rows).map((name) => ({ name, label: fieldName(name), of: (row) => timeIn(row, name) ?? (row[name] === null ? "null" : row[name] ?? ""), show: (row) => cellText(row, name, shown), long: true }));
   return <List label={label} file={file} rows={rows} empty={t("noResults")} columns={columns} />;
 }
 
@@ -256,7 +256,7 @@ function Nested({ what, label, values }: { what: string; label: string; values: 
 function OneResult({ what, value }: { what: string; value: Asked }) {
   const { fields, lists } = partsOf(value);
   return <>
-    <dl class="sheet">{Object.entries(fields).map(([name, one]) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{reasonText(fields, name) ?? valueText(name, one)}</dd></div>)}</dl>
+    <dl class="sheet">{Object.keys(fields).map((name) => <div key={name}><dt>{fieldName(name)}</dt><dd dir="auto">{cellText(fields, name)}</dd></div>)}</dl>
     {[...lists].map(([name, list]) => <div key={name}><h3>{fieldName(name)}</h3>
       <Nested what={`${what}-${name}`} label={fieldName(name)} values={list} /></div>)}
   </>;
@@ -296,13 +296,27 @@ function resultName(what: string): string { return whats[what] ? t(whats[what]) 
 /** The name of a field, of an object in it each part by itself. */
 const fieldName = (name: string): string => name.split(".").map((part) => kindText(`field.${part}`, kindText(`reason.${part}`, part.replaceAll("_", " ")))).join(": ");
 /** A value of a field, in words where it is a kind. */
-const valueText = (name: string, value: unknown, own = textOf): string => typeof value === "string" ? kindText(`${name}.${value}`, own(value)) : own(value);
+const valueText = (name: string, value: unknown, own: (value: unknown) => string): string => typeof value === "string" ? kindText(`${name}.${value}`, own(value)) : own(value);
+/** A field of an object as people read it: blank if the object lacks it, which null is not. */
+function cellText(row: Asked, name: string, own = textOf): string {
+  const value = row[name], time = timeIn(row, name);
+  return time !== null ? timeText(time) : value === undefined ? "" : value === null ? "null" : reasonText(row, name) ?? valueText(name, value, own);
+}
+
+/** The time in a field that holds milliseconds since 1970; null: it holds none. What was written and replayed are times of a dead letter, which has a reason, and numbers of records elsewhere. */
+function timeIn(row: Asked, name: string): string | null {
+  const value = row[name], part = name.slice(name.lastIndexOf(".") + 1), before = name.slice(0, name.length - part.length);
+  const is = part === "timestamp" || part === "value" && /^time(_m?s)?$/.test(String(row[`${before}type`])) ||
+    (part === "written" || part === "replayed") && typeof row[`${before}reason`] === "string";
+  return is && isNumber(value) && Math.abs(Number(value)) <= 8.64e15 ? new Date(Number(value)).toISOString() : null;
+}
+
 /** The reason of a finding in words of its kind and the API's own, where the language has none for the whole of it. */
 function reasonText({ finding, reason }: Asked, name: string): string | null {
   const meaning = name === "reason" && !kindText(`reason.${reason}`, "") && kindText(`meaning.${finding}`, "");
   return meaning ? `${meaning}（${reason}）` : null;
 }
-const textOf = (value: unknown): string => typeof value === "string" ? value : isNumber(value) ? numberText(value) : jsonText(value) ?? "";
+const textOf = (value: unknown): string => typeof value === "string" ? shown(value) : isNumber(value) ? numberText(value) : jsonText(value) ?? "";
 
 /** The fields of an object; those of objects in it by both names. */
 function flat(value: unknown, before = ""): Asked {
