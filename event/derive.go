@@ -9,6 +9,9 @@ type Deriver interface {
 	// Reads returns the positions of the record's fields from which the expression of a setting is computed; known is false if no
 	// expression has this setting.
 	Reads(setting string) (fields []int, known bool)
+	// Sources returns the positions of the record's fields from which a field that no record holds is computed. What is made of a field in
+	// stop is not followed further.
+	Sources(field string, stop ...string) []int
 }
 
 // Evaluator evaluates a Deriver for one decoder.

@@ -13,6 +13,8 @@ func (d doubling) Evaluator() event.Evaluator { return d }
 
 func (doubling) Reads(string) ([]int, bool) { return nil, false }
 
+func (doubling) Sources(string, ...string) []int { return nil }
+
 func (doubling) Derive(values []event.Value) (bool, *event.Error) {
 	switch n := values[1].Int(); n {
 	case 7:

@@ -81,6 +81,7 @@ func (p *Position) validate(s Schema) error {
 type place struct {
 	*Position
 	lsn, file, pos, source int    // positions of fields; -1: none
+	from                   int    // the field of the record that lsn or file is, or is made of
 	beside                 *Node  // what the envelope says of a row that may have been read beside the log; nil: not read
 	besideIs               string // what it says then
 }
@@ -90,13 +91,22 @@ func newPlace(s Schema) *place {
 		return nil
 	}
 	p := s.Position
-	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source), nil, ""}
+	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source), -1, nil, ""}
 }
 
 // readBeside makes the envelope read the field that says whether a row was read beside the log.
 func (p *place) readBeside(e *envelope) {
+	s := &e.decoder.schema
+	p.from = max(p.lsn, p.file)
+	if f := s.Fields[p.from]; f.Made {
+		of := s.Derive.Sources(f.Name)
+		if len(of) != 1 {
+			return
+		}
+		p.from = of[0]
+	}
 	is := func(field int, path ...string) bool {
-		return field >= 0 && slices.Equal(e.decoder.schema.Fields[field].Path, e.place(path, nil))
+		return field >= 0 && slices.Equal(s.Fields[p.from].Path, e.place(path, nil))
 	}
 	switch {
 	case e.Form == Debezium && is(p.lsn, "$source", "lsn"):
@@ -110,7 +120,7 @@ func (p *place) readBeside(e *envelope) {
 
 // unplaced reports whether the event is a row that was read beside the log, and has no position.
 func (p *place) unplaced(b *Builder) bool {
-	return p.beside != nil && b.values[max(p.lsn, p.file)].Null() && string(b.said(p.beside)) == p.besideIs
+	return p.beside != nil && b.values[p.from].Null() && b.values[max(p.lsn, p.file)].Null() && string(b.said(p.beside)) == p.besideIs
 }
 
 // version returns the version of an event with these values. A position that does not fit, or whose source has no epoch, halts the

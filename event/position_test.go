@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"brine/derive"
 	"brine/event"
 )
 
@@ -154,6 +156,7 @@ func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 		{Name: "lsn", Type: event.Int, Path: []string{"$lsn"}}}}
 	short = (&event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}}).Wrap(short)
 	declared := fields(event.Envelope{Form: event.Debezium}, event.Field{Name: "snapshot", Type: event.Text, Path: []string{"$source", "snapshot"}})
+	made, mixed := letting(t, wrapped, "lsn"), letting(t, wrapped, `server == "b" ? lsn : id`)
 	row := func(server, lsn, snapshot string) string {
 		return fmt.Sprintf(`{"before":null,"after":{"id":1},"source":{"name":%q,"snapshot":%s,"lsn":%s},"op":"r"}`, server, snapshot, lsn)
 	}
@@ -176,10 +179,29 @@ func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 		{short, `{"id":1,"__snapshot":"incremental","__lsn":null}`, "0"},
 		{short, `{"id":1,"__snapshot":"incremental","__lsn":9}`, "9"},
 		{short, `{"id":1,"__snapshot":"last","__lsn":null}`, "missing_field: field __lsn: it is part of the version of the event"},
+		{made, row("b", "null", `"incremental"`), fmt.Sprint(int64(1) << 55)},
+		{made, row("b", "7", `"incremental"`), fmt.Sprint(int64(1)<<55 + 7)},
+		{made, row("a", "null", "true"), "missing_field: field v: it is part of the version of the event"},
+		{mixed, row("b", "null", `"incremental"`), "missing_field: field v: it is part of the version of the event"},
 		{bare, `{"id":1,"__source_name":"b"}`, "missing_field: field __source_lsn: it is part of the version of the event"},
 	} {
 		wantVersion(t, c.schema, c.in, c.want)
 	}
+}
+
+// letting returns a schema whose position is a field v that an expression makes.
+func letting(t *testing.T, s event.Schema, expression string) event.Schema {
+	t.Helper()
+	b := derive.New(s.Fields)
+	if _, err := b.Let("v", event.Int, "let.v", expression); err != nil {
+		t.Fatal(err)
+	}
+	s.Derive = b.Rules()
+	s.Fields = append(slices.Clone(s.Fields), event.Field{Name: "v", Type: event.Int, Made: true})
+	of := *s.Position
+	of.LSN = "v"
+	s.Position = &of
+	return s
 }
 
 // wantVersion checks the version of a record, or why it has none.

@@ -19,6 +19,8 @@ func (conditions) Evaluator() event.Evaluator { return nil }
 
 func (conditions) Reads(string) ([]int, bool) { return nil, false }
 
+func (conditions) Sources(string, ...string) []int { return nil }
+
 // asked returns an event with the result of the condition: true, false, a text that is the reason for no result, or nil if the condition
 // was not evaluated.
 func asked(version int64, answer any, values ...any) event.Event {

@@ -151,6 +151,8 @@ func (n nothing) Evaluator() event.Evaluator { return n }
 
 func (nothing) Reads(string) ([]int, bool) { return nil, false }
 
+func (nothing) Sources(string, ...string) []int { return nil }
+
 func (nothing) Derive([]event.Value) (bool, *event.Error) { return false, nil }
 
 func (nothing) DeriveUpdate([]event.Value, []bool, []bool) (bool, *event.Error) { return false, nil }
