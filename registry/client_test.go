@@ -628,6 +628,31 @@ func TestRestartDuringAnOutage(t *testing.T) {
 	}
 }
 
+// What is kept belongs to the registry, whose URLs may be written in any order.
+func TestTheOrderOfURLsKeepsTheCache(t *testing.T) {
+	f := newFake(t)
+	f.SeedSchema("city", 1, 1, sr.Schema{Schema: `{"city":1}`})
+	replica, folder := f.URL()+"/replica", t.TempDir()
+	c, _ := open(t, Options{URLs: []string{f.URL(), replica}, Cache: folder})
+	if err := c.Resolve(t.Context(), id(1)); err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	f.instead(answering(503, ""))
+	for _, urls := range [][]string{{replica, f.URL()}, {f.URL(), replica, f.URL()}} {
+		again, _ := open(t, Options{URLs: urls, Cache: folder})
+		if err := again.Resolve(t.Context(), id(1)); err != nil {
+			t.Errorf("%v: %v", urls, err)
+		}
+	}
+	for _, urls := range [][]string{{f.URL()}, {replica}, {f.URL(), f.URL() + "/other"}} {
+		other, _ := open(t, Options{URLs: urls, Cache: folder})
+		if e := outcome(t, other.Resolve(t.Context(), id(1))); e.Outcome != Retry {
+			t.Errorf("%v, which may be another registry: %v", urls, e)
+		}
+	}
+}
+
 func TestCorruptedFileIsFetchedAgain(t *testing.T) {
 	f := newFake(t)
 	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})

@@ -11,11 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// dir stores schemas in files, one each, below a folder for the registry's URLs, so that a client of another registry gets none of them.
+// dir stores schemas in files, one each, below a folder for the set of the registry's URLs, so that a client of another registry gets none of
+// them. A set that has only some URLs in common may be another registry's.
 //
 // A file is a line, "brine-schema 1" and the hex SHA-256 of the rest, followed by the Schema as JSON. It is written next to its place and
 // renamed, so that it is there whole or not at all.
@@ -27,7 +29,8 @@ func (d *dir) open(folder string, urls []string) error {
 	if folder == "" {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(strings.Join(urls, "\n")))
+	set := slices.Compact(slices.Sorted(slices.Values(urls))) // of one registry, in whichever order they are asked
+	sum := sha256.Sum256([]byte(strings.Join(set, "\n")))
 	d.folder = filepath.Join(folder, hex.EncodeToString(sum[:8]))
 	if err := os.MkdirAll(d.folder, 0o700); err != nil {
 		return fmt.Errorf("registry: creating the cache folder: %w", err)
