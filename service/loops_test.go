@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,8 +49,8 @@ func (m *notedMarks) Mark(_ context.Context, marks []control.Mark) error {
 	return nil
 }
 
-func (m *notedMarks) Marks(context.Context) ([]control.Mark, map[string]control.Configuration, error) {
-	return nil, m.kept, nil
+func (m *notedMarks) Marks(context.Context) ([]control.Mark, []control.Configuration, error) {
+	return nil, slices.Collect(maps.Values(m.kept)), nil
 }
 
 // TestAdmit checks which note of another reader lets a half read a partition, what the half notes then, and which mark is written before.

@@ -151,18 +151,17 @@ func (s *Service) markOf(ctx context.Context, h *Half, at reload.Offset, was rel
 // stored reports whether a configuration is stored under a name.
 func (s *Service) stored(ctx context.Context, name string) (bool, error) {
 	_, all, err := shared{s}.Marks(ctx)
-	_, known := all[name]
-	return known, err
+	return slices.ContainsFunc(all, func(c control.Configuration) bool { return c.Name == name }), err
 }
 
 // shared reads the control topic for partitions: those that ask at the same time share what is read.
 type shared struct{ *Service }
 
 // Marks implements former.Topic.
-func (s shared) Marks(ctx context.Context) ([]control.Mark, map[string]control.Configuration, error) {
+func (s shared) Marks(ctx context.Context) ([]control.Mark, []control.Configuration, error) {
 	type read struct {
 		marks []control.Mark
-		kept  map[string]control.Configuration
+		kept  []control.Configuration
 	}
 	reading := s.storedReads.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
@@ -223,9 +222,9 @@ func (s *Service) store(ctx context.Context, which func() []*Half) error {
 	return nil
 }
 
-// keepFormer stores by which configuration halves have read that are about to read differently, and by which they and new ones are about to
-// read, before anything stops: however the reload goes on, their records can be judged by it then. If brine may not, nothing is recorded:
-// see recordTaken.
+// keepFormer stores by which configuration halves have read that are about to read differently, or elsewhere, and by which they and new
+// ones are about to read, before anything stops: however the reload goes on, their records can be judged by it then. If brine may not,
+// nothing is recorded: see recordTaken.
 func (s *Service) keepFormer(ctx context.Context, r *reload.Result, fresh map[string]*Half) error {
 	var all []*Half
 	for i := range r.Halves {
@@ -239,6 +238,8 @@ func (s *Service) keepFormer(ctx context.Context, r *reload.Result, fresh map[st
 			}
 			after.onward = &onward{kept: kept, mark: control.Mark{Group: after.group, Settings: r.LinesOf(after.name),
 				Before: r.Before, After: r.After, Was: before.reads.Meaning, Is: after.reads.Meaning, By: r.By, At: r.At}}
+			all = append(all, before, after)
+		case h.Does == reload.Changes && former.Moved(before.of(), after.of()):
 			all = append(all, before, after)
 		case h.Does == reload.Starts:
 			all = append(all, after)

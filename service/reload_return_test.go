@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,7 +187,8 @@ func (r *reloadable) storedAll() {
 			r.t.Fatal(err)
 		}
 		for _, h := range r.Config().Halves() {
-			if _, is := kept[reload.MeaningOf(h)]; !is && r.Half(h.Name()) != nil {
+			stored := func(c control.Configuration) bool { return c.Name == reload.MeaningOf(h) }
+			if !slices.ContainsFunc(kept, stored) && r.Half(h.Name()) != nil {
 				return false
 			}
 		}

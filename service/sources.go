@@ -34,12 +34,17 @@ func VerifySource(cfg *config.Config, h config.Half, log *slog.Logger, client fu
 	}
 	s.Ingest.OutOfRange, s.Ingest.Logger = ingest.FromEarliest, log
 	s.Patience = cfg.Patience()
-	s.Letters = verify.DeadLetters(s.Ingest)
+	VerifyLetters(&s, h, nil)
 	s.Fixed = func(let string) (event.Schema, error) {
 		fix, err := fixes.Again(p, let)
 		return fix.Apply(s.Ingest.Schema), err
 	}
 	return s
+}
+
+// VerifyLetters has a source look for the dead letters of its half also in the topics that held them before.
+func VerifyLetters(s *verify.Source, h config.Half, notes *former.Notes) {
+	s.Letters = verify.DeadLetters(s.Ingest, notes.Letters(h)...)
 }
 
 // VerifyFormer adds to a source how its half was configured before, so that each record is judged by the configuration that was in force.

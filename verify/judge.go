@@ -13,7 +13,9 @@ type judge struct {
 	table *Table
 	marks [][]byte // see Options.marks
 	full  bool
-	blind bool // for some records neither what they made nor where is known: cells that no other record accounts for may be theirs
+	// blind: for some records neither what they made nor where is known, or there are others that are not read: cells that no record accounts
+	// for may be theirs.
+	blind bool
 	now   int64
 	tally tally
 	out   func(Finding)

@@ -75,7 +75,8 @@ type TableLine struct {
 	Repeats  int64          `json:"repeats"`
 	Expired  int64          `json:"expired"`
 	Newer    int64          `json:"newer"`
-	Unjudged int64          `json:"unjudged,omitempty"` // cells that a record of an unknown filter may have written
+	Unjudged int64          `json:"unjudged,omitempty"` // cells that a record of an unknown filter, or of others, may have written
+	Others   []string       `json:"others,omitempty"`   // from where else it was written: pipelines and topics that are not verified
 	Ties     int64          `json:"ties"`
 	FirstTie *TieLine       `json:"first_tie,omitempty"`
 	Found    map[Kind]int64 `json:"found"` // every kind, 0 included
@@ -110,7 +111,7 @@ func (r *Report) Line() ReportLine {
 	}
 	for _, t := range r.Tables {
 		of := TableLine{Table: t.Name, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared, Repeats: t.Repeats, Expired: t.Expired,
-			Newer: t.Newer, Unjudged: t.Unjudged, Ties: t.Ties, FirstTie: t.Tie.line(),
+			Newer: t.Newer, Unjudged: t.Unjudged, Others: t.Others, Ties: t.Ties, FirstTie: t.Tie.line(),
 			Found: map[Kind]int64{}, Digest: fmt.Sprintf("%016x", t.Digest), Expected: fmt.Sprintf("%016x", t.Expected)}
 		if t.Documents {
 			of.Table, of.Index = "", t.Name

@@ -71,7 +71,7 @@ func (l *look) shard(ctx context.Context, i int) (err error) {
 	c := l.check
 	s := &c.shards[i]
 	w := &worker{look: l, ctx: ctx, shard: s, table: &c.opts.Tables[s.table]}
-	w.judge = judge{table: w.table, marks: c.opts.marks(w.table), full: c.opts.Full, blind: c.unplaced.Load() > 0,
+	w.judge = judge{table: w.table, marks: c.opts.marks(w.table), full: c.opts.Full, blind: c.unplaced.Load() > 0 || len(w.table.Others) > 0,
 		now: c.opts.Now().UnixMilli(), out: func(f Finding) { w.names = append(w.names, f) }}
 	if w.entries, err = c.sorter.merge(i, c.opts.Memory/int64(c.opts.Workers)); err == nil {
 		err = w.advance()

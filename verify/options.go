@@ -108,6 +108,9 @@ type Table struct {
 	Events    bool                     // each row is an event, so two on one key collide
 	TTL       map[string]time.Duration // by family; for documents by ""
 	Purge     time.Duration            // documents deleted so long ago, by their version, may be gone; 0: never
+	// Others says, for people, from where else something was written that is not among the sources. What no record accounts for may be from
+	// there: it is not judged.
+	Others []string
 }
 
 // Hooks report the progress; any may be nil. They must be safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"brine/event"
@@ -205,6 +206,13 @@ func (c *Check) MayDelete() error {
 		return fmt.Errorf("verify: there is no dead letter for %d of the records that cannot be written; if a replay fixed them before their "+
 			"dead letters were deleted, what looks extra is theirs; nothing is deleted. --repair writes the dead letters again; look at what "+
 			"is extra before you delete it then", c.unlettered)
+	}
+	for i := range c.opts.Tables {
+		if t := &c.opts.Tables[i]; len(t.Others) > 0 && c.tallies[i].Unjudged > 0 {
+			return fmt.Errorf("verify: %s was also written by %s, which is not verified, so what looks extra may be from there; nothing is "+
+				"deleted. Verify with a configuration in which that pipeline reads that, too; --as-configured goes by this one alone",
+				t.Name, strings.Join(t.Others, ", "))
+		}
 	}
 	if n := c.unknowns(); n > 0 {
 		return fmt.Errorf("verify: the configuration that wrote %d offsets is no longer known, so what looks extra may be theirs; "+

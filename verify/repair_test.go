@@ -117,3 +117,31 @@ func TestRepairOfMoreThanIsListedWritesEverythingAgain(t *testing.T) {
 		t.Fatalf("after the repair %v, error %v", r, err)
 	}
 }
+
+// TestRowsOfOthersAreNotExtra checks that in a table that others wrote too, from topics that are not read, nothing that no record accounts
+// for counts as extra, and nothing is deleted. What the sources wrote is still judged.
+func TestRowsOfOthersAreNotExtra(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, embeddedHBase)
+	w.send(someOrders...)
+	w.write()
+	w.put("o55", "f", "status", 5, "x") // a row of theirs
+	w.put("o6", "g", "note", 5, "x")    // a cell of theirs
+	o := w.options()
+	o.Tables[0].Others = []string{"pipeline orders from topic orders.2012"}
+	c, r := w.verify(o)
+	if got := found(r); got != "" || r.Others() != 2 || r.Tables[0].Unjudged != 2 {
+		t.Errorf("found\n%s, %d cells of others", got, r.Others())
+	}
+	if n, err := c.DeleteExtra(t.Context()); n != 0 || err == nil || !strings.Contains(err.Error(), "pipeline orders from topic orders.2012") {
+		t.Errorf("%d rows were deleted, %v", n, err)
+	}
+	w.put("o5", "f", "total", 0, "33")
+	if r := w.check(o); r.Problems() != 1 || r.Count(verify.Different) != 1 {
+		t.Errorf("found\n%s", found(r))
+	}
+	o.Tables[0].Others = nil
+	if r := w.check(o); r.Count(verify.Extra) != 2 || r.Others() != 0 {
+		t.Errorf("without others, found\n%s", found(r))
+	}
+}

@@ -48,9 +48,10 @@ type TableReport struct {
 	Repeats   int64 // records beyond the first of a row, in a table whose rows are events
 	Expired   int64
 	Newer     int64
-	Unjudged  int64 // cells that no known record accounts for, but that a record of an unknown configuration may
-	Ties      int64 // rows that depend on the order in which changes of one version were applied
-	Tie       *Tie  // the first of them, by key; nil: there is none
+	Unjudged  int64    // cells that no known record accounts for, but that a record of an unknown configuration, or one of Others, may
+	Others    []string // see Table.Others
+	Ties      int64    // rows that depend on the order in which changes of one version were applied
+	Tie       *Tie     // the first of them, by key; nil: there is none
 	Found     map[Kind]int64
 
 	// Digest is the sum of the hashes of all cells that were read, whatever their order; Expected is that of the expected cells. In full mode
@@ -73,6 +74,16 @@ func (r *Report) unproved() int64 {
 	n := r.Problems()
 	for i := range r.Sources {
 		n += r.Sources[i].Unknown
+	}
+	return n
+}
+
+// Others returns the number of cells that no record accounts for, in tables and indexes to which others wrote.
+func (r *Report) Others() (n int64) {
+	for i := range r.Tables {
+		if len(r.Tables[i].Others) > 0 {
+			n += r.Tables[i].Unjudged
+		}
 	}
 	return n
 }
@@ -119,7 +130,7 @@ func (c *Check) report() *Report {
 	for i, t := range c.tallies {
 		of := TableReport{Name: c.opts.Tables[i].Name, Documents: c.opts.Tables[i].Documents, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared,
 			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Unjudged: t.Unjudged, Ties: t.Ties, Tie: c.shown(t.tie),
-			Digest: t.Digest, Expected: t.Expected,
+			Digest: t.Digest, Expected: t.Expected, Others: c.opts.Tables[i].Others,
 			Found: map[Kind]int64{}}
 		for at, n := range c.uncounted {
 			if at.table == i {

@@ -3,9 +3,12 @@ package control
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,10 +37,31 @@ type Mark struct {
 
 // Configuration is a configuration by which a half reads, or has read before a mark, as far as it determines what records become.
 type Configuration struct {
-	Name     string    `json:"name"`        // as in marks
-	Pipeline string    `json:"pipeline"`    // that it belongs to
-	Written  string    `json:"written"`     // without secrets
-	At       time.Time `json:"at,omitzero"` // when Keep wrote it last
+	Name     string    `json:"name"`            // as in marks
+	Pipeline string    `json:"pipeline"`        // that it belongs to
+	Written  string    `json:"written"`         // without secrets
+	At       time.Time `json:"at,omitzero"`     // when Keep wrote it last
+	Place    *Place    `json:"place,omitempty"` // nil: an earlier version wrote it
+}
+
+// Place is where a half reads, writes, and leaves dead letters. What it makes of records, and so the Name of its Configuration, is the same
+// everywhere: a configuration is stored once for each of its places.
+type Place struct {
+	Half        string   `json:"half"` // pipeline.half
+	Topics      []string `json:"topics,omitempty"`
+	Pattern     string   `json:"pattern,omitempty"`      // instead of Topics
+	DeadLetters string   `json:"dead_letters,omitempty"` // empty: a topic of its own for each of Topics, whose name follows from it
+	Writes      []string `json:"writes"`                 // tables or indexes, such as tables.scans
+}
+
+// key returns the key of a configuration. Earlier versions store one for each name, wherever that is.
+func (c *Configuration) key() string {
+	if c.Place == nil {
+		return configurationKey + c.Name
+	}
+	text, _ := json.Marshal(c.Place) // strings never fail
+	sum := sha256.Sum256(text)
+	return configurationKey + c.Name + " " + hex.EncodeToString(sum[:6])
 }
 
 // markKey and configurationKey begin the keys of marks and configurations. No consumer group has such a name.
@@ -46,7 +70,7 @@ const (
 	configurationKey = "configuration "
 )
 
-// Keep writes configurations, replacing those with the same names, and returns nil once they are durable.
+// Keep writes configurations, replacing those with the same names and places, and returns nil once they are durable.
 func (t *Topic) Keep(ctx context.Context, configurations []Configuration) error {
 	return t.keeping.do(ctx, configurations, t.keep)
 }
@@ -56,17 +80,18 @@ func (t *Topic) keep(ctx context.Context, configurations []Configuration) error 
 	var records []event.Record
 	written := map[string]bool{}
 	for _, c := range slices.Backward(configurations) {
-		if written[c.Name] {
+		if written[c.key()] {
 			continue
 		}
-		written[c.Name] = true
+		written[c.key()] = true
 		c.At = time.Now().Truncate(time.Millisecond)
 		value, err := json.Marshal(&c)
 		if err != nil {
 			return err
 		}
-		records = append(records, event.Record{Timestamp: c.At.UnixMilli(), Value: value, Key: []byte(configurationKey + c.Name)})
+		records = append(records, event.Record{Timestamp: c.At.UnixMilli(), Value: value, Key: []byte(c.key())})
 	}
+	slices.Reverse(records)
 	return t.write(ctx, records)
 }
 
@@ -93,9 +118,9 @@ func (t *Topic) mark(ctx context.Context, marks []Mark) error {
 	return t.write(ctx, records)
 }
 
-// Marks reads all marks, by group, topic, partition, offset and time, and the stored configurations, by name; none if there is no topic. It
-// leaves out marks of a topic that was recreated since.
-func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept map[string]Configuration, err error) {
+// Marks reads all marks, by group, topic, partition, offset and time, and the stored configurations, in the order in which they were
+// stored; none if there is no topic. It leaves out marks of a topic that was recreated since.
+func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept []Configuration, err error) {
 	if err := t.cluster.LearnVersions(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +133,8 @@ func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept map[string]Config
 	if err != nil {
 		return nil, nil, err
 	}
-	by, kept := map[string]Mark{}, map[string]Configuration{}
+	by, configurations := map[string]Mark{}, map[string]Configuration{}
+	stored := map[string]int64{} // offsets of configurations
 	for rec, err := range t.cluster.Records(ctx, t.opts.Topic, 0, 0, end) {
 		if err != nil {
 			return nil, nil, err
@@ -123,9 +149,12 @@ func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept map[string]Config
 		case strings.HasPrefix(key, configurationKey):
 			var c Configuration
 			if json.Unmarshal(rec.Value, &c) == nil {
-				kept[c.Name] = c
+				configurations[key], stored[key] = c, rec.Offset
 			}
 		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(stored), func(a, b string) int { return cmp.Compare(stored[a], stored[b]) }) {
+		kept = append(kept, configurations[key])
 	}
 	topics := map[string]broker.Topic{}
 	for _, m := range by {

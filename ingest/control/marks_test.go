@@ -48,7 +48,7 @@ func testMarksAskForNothing(t *testing.T, topic *Topic) {
 	if err != nil || !slices.EqualFunc(marks, []Mark{other, first, again, second}, same) {
 		t.Errorf("%+v, %v", marks, err)
 	}
-	if c := kept["x"]; len(kept) != 1 || c.Pipeline != "p" || c.Written != "as it was written last" {
+	if len(kept) != 1 || kept[0].Name != "x" || kept[0].Pipeline != "p" || kept[0].Written != "as it was written last" {
 		t.Errorf("kept %+v", kept)
 	}
 }

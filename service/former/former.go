@@ -29,27 +29,32 @@ import (
 // Configuration returns what to store of the configuration that a half has, before a mark says that it was in force.
 func Configuration(of config.Half, cfg *config.Config) (control.Configuration, error) {
 	written, err := cfg.Written()
-	return control.Configuration{Name: reload.MeaningOf(of), Pipeline: of.Pipeline.Name, Written: written}, err
+	return control.Configuration{Name: reload.MeaningOf(of), Pipeline: of.Pipeline.Name, Written: written, Place: PlaceOf(of)}, err
 }
 
 // Notes are the marks and configurations in the control topic.
 type Notes struct {
 	cfg    *config.Config
 	marks  []control.Mark
-	kept   map[string]control.Configuration
+	kept   map[string]control.Configuration // those stored last
+	places []control.Place
+	lost   []string                  // pipelines of which an earlier version stored a configuration that no longer says where they read
 	loaded map[string]*config.Config // by name; nil: it is no longer known what was in force
 }
 
 // Topic is the control topic, as far as it holds notes.
 type Topic interface {
-	Marks(ctx context.Context) ([]control.Mark, map[string]control.Configuration, error)
+	Marks(ctx context.Context) ([]control.Mark, []control.Configuration, error)
 }
 
 // Read reads the notes for the halves of a configuration.
 func Read(ctx context.Context, topic Topic, cfg *config.Config) (*Notes, error) {
-	n := &Notes{cfg: cfg, loaded: map[string]*config.Config{}}
-	var err error
-	n.marks, n.kept, err = topic.Marks(ctx)
+	marks, all, err := topic.Marks(ctx)
+	n := &Notes{cfg: cfg, marks: marks, kept: map[string]control.Configuration{}, loaded: map[string]*config.Config{}}
+	for _, c := range all {
+		n.kept[c.Name] = c
+	}
+	n.readPlaces(all)
 	return n, err
 }
 

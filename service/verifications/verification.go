@@ -27,6 +27,7 @@ type Verification struct {
 	cfg     *config.Config
 	brokers *offsets.Client
 	halves  []*brokers.Group
+	notes   *former.Notes  // nil: as configured now, or brine may not read them
 	former  []*former.Half // by half
 	writers []event.Writer // by half; nil until the first repair
 }
@@ -72,7 +73,11 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 	}
 	v.Options.Tables = verify.Tables(v.Options.Sources, v.Service.Client(), v.Service.Engine())
 	for i := range v.Options.Tables {
-		if t := &v.Options.Tables[i]; t.Documents {
+		t := &v.Options.Tables[i]
+		if asked.Full {
+			t.Others = v.notes.Others(t.Name, t.Documents)
+		}
+		if t.Documents {
 			t.Store = searched{t.Store}
 		}
 	}
@@ -82,13 +87,17 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 // lookBack finds out how the halves were configured before. A reload may happen during a verification, and what it has changed since then
 // does not follow this configuration.
 func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
-	if v.asked.AsConfigured {
-		return nil
-	}
 	notes, err := service.Former(ctx, v.cfg, log)
 	if err != nil {
 		return err
 	}
+	for i, g := range v.halves {
+		service.VerifyLetters(&v.Options.Sources[i], g.Half, notes)
+	}
+	if v.asked.AsConfigured {
+		return nil
+	}
+	v.notes = notes
 	if v.former == nil {
 		v.former = make([]*former.Half, len(v.halves))
 	}
@@ -212,7 +221,7 @@ func (v *Verification) fix(ctx context.Context, check *verify.Check, report *ver
 		}
 		fixed = true
 	}
-	if extra := report.Fixable(verify.ByDeleteExtra); v.asked.DeleteExtra && extra > 0 {
+	if extra := report.Fixable(verify.ByDeleteExtra); v.asked.DeleteExtra && (extra > 0 || report.Others() > 0) {
 		if err := check.MayDelete(); err != nil {
 			return report, err
 		}

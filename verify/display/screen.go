@@ -4,6 +4,7 @@ package display
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -169,12 +170,15 @@ func (s *Screen) table(t *verify.TableReport) {
 		n    int64
 		what string
 	}{{t.Repeats, "records beyond the first of a row"}, {t.Expired, "past their TTL"}, {t.Newer, "newer by now"},
-		{t.Unjudged, "cells that a record of an unknown filter may have written"}} {
+		{t.Unjudged, "cells that a record of an unknown filter, or of another topic, may have written"}} {
 		if also.n > 0 {
 			fmt.Fprintf(s.Out, ", %s %s", term.Thousands(also.n), also.what)
 		}
 	}
 	fmt.Fprintf(s.Out, "\n  digest %016x, expected %016x\n", t.Digest, t.Expected)
+	if len(t.Others) > 0 {
+		term.Println(s.Out, "  also written by %s, not verified: what no record accounts for is not judged", strings.Join(t.Others, ", "))
+	}
 	if t.Ties > 0 {
 		fmt.Fprintf(s.Out, "  %s\n", t.Tied())
 	}

@@ -1,0 +1,124 @@
+package service_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/publish"
+	"brine/service"
+	"brine/service/brokers"
+	"brine/service/devstack"
+	"brine/service/verifications"
+	"brine/verify"
+)
+
+// verified verifies moving with the current file, as brine verify does, and returns the report and what was shown.
+func (r *reloadable) verified(asked verifications.Asked) (report *verify.Report, notes string, err error) {
+	r.t.Helper()
+	cfg, _, err := r.source()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	asked.Full = true
+	if err := asked.Check(time.Now()); err != nil {
+		r.t.Fatal(err)
+	}
+	client := brokers.Open(&cfg.Kafka)
+	defer client.Close()
+	groups, err := brokers.Groups(r.t.Context(), client, cfg, cfg.Pipeline("moving").Halves(), "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	v, err := verifications.Open(r.t.Context(), cfg, asked, client, groups, service.Options{Log: slog.New(slog.DiscardHandler), Stores: r.Service})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer v.Service.Close()
+	note := func(format string, _ ...any) { notes += format + "\n" }
+	if err := v.Expect(r.t.Context(), note); err != nil {
+		r.t.Fatal(err)
+	}
+	report, err = v.Once(context.WithoutCancel(r.t.Context()), &verifications.Shown{
+		Note: note, Report: func(found *verify.Report) { report = found }, Repaired: func(int64, error) {}, Deleted: func(int64, error) {},
+		Again: func(*verify.Report) {}, During: func(do func()) { do() }, Confirm: func(int64) error { return nil },
+	})
+	return report, notes, err
+}
+
+// reject publishes a record to each partition of moving that cannot be decoded.
+func (r *reloadable) reject() {
+	r.t.Helper()
+	k := &r.Config().Kafka
+	sender := publish.NewSender(k.Options(), k.RequestTimeout)
+	defer sender.Close()
+	for p := range devstack.Partitions {
+		if _, err := sender.Send(r.t.Context(), r.on.prefix+"moving", p, []publish.Record{{Value: []byte("no JSON")}}, "", nil); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// TestLettersOfAFormerTopicAreNotLost has records rejected before and after the topic of the dead letters is changed by a reload, and by a
+// start. It checks that verify finds all of their dead letters.
+func TestLettersOfAFormerTopicAreNotLost(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	r.reject()
+	r.settled("moving.rows", devstack.Partitions)
+	r.settled("moving.documents", devstack.Partitions)
+	into := func(topic string) string {
+		return strings.Replace(lines, "topic: moving\n", "topic: moving\n    dead_letters: "+topic+"\n", 1)
+	}
+	r.reload(into("second"), "applied")
+	r.reject()
+	r.settled("moving.rows", 2*devstack.Partitions)
+	r.settled("moving.documents", 2*devstack.Partitions)
+	r.stop()
+	r.write(into("last"))
+	r.startAgain()
+	r.reject()
+	r.settled("moving.rows", devstack.Partitions)
+	r.settled("moving.documents", devstack.Partitions)
+	for _, asked := range []verifications.Asked{{}, {AsConfigured: true}} {
+		report, _, err := r.verified(asked)
+		if err != nil || report.Lost != 0 || report.Rejected != 2*3*devstack.Partitions {
+			t.Errorf("as configured %v: %+v, %v; want %d dead letters", asked.AsConfigured, report, err, 2*3*devstack.Partitions)
+		}
+	}
+}
+
+// TestRowsOfAFormerTopicAreNotDeleted has a pipeline write from one topic, and then from another, or has another pipeline write the same
+// table, which is removed then. It checks that verify --delete-extra leaves alone what came from the topic that is no longer read.
+func TestRowsOfAFormerTopicAreNotDeleted(t *testing.T) {
+	t.Parallel()
+	other := strings.Replace(thirdLine, "table: third", "table: moving", 1)
+	for name, c := range map[string]struct{ before, after, first, half, others string }{
+		"another topic":               {lines, strings.Replace(lines, "topic: moving\n", "topic: third\n", 1), "moving", "moving.rows", "pipeline moving from topic moving"},
+		"a pipeline that was removed": {lines + other, lines, "third", "third.rows", "pipeline third from topic third"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startLines(t, c.before)
+			r.publish(c.first, 0, 40)
+			r.settled(c.half, 40)
+			if c.first == "moving" {
+				r.settled("moving.documents", 40)
+			}
+			r.storedAll()
+			r.reload(c.after, "applied")
+			report, _, err := r.verified(verifications.Asked{DeleteExtra: true})
+			if err == nil || !strings.Contains(err.Error(), c.others) || !strings.Contains(err.Error(), "nothing is deleted") {
+				t.Errorf("deleting what is extra ends with %v, want that %s is named", err, c.others)
+			}
+			if report == nil || report.Problems() > 0 || report.Others() == 0 {
+				t.Errorf("found %+v", report)
+			}
+			if n := r.rows("moving"); n != 40 {
+				t.Errorf("%d rows, want 40", n)
+			}
+		})
+	}
+}
