@@ -63,8 +63,9 @@ func openControl(cfg *config.Config, log *slog.Logger) *control.Topic {
 	return control.Open(control.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: k.Control(), Logger: log})
 }
 
-// Former returns how the halves were configured before, as recorded by reloads. It returns nil if brine is not allowed to read those notes.
-func Former(ctx context.Context, cfg *config.Config, log *slog.Logger) (*former.Notes, error) {
+// Former returns how the halves were configured before, as recorded by reloads and starts. For the given halves, each of a single topic, it
+// also asks by which configuration their groups read. It returns nil if brine is not allowed to read those notes.
+func Former(ctx context.Context, cfg *config.Config, log *slog.Logger, halves ...config.Half) (*former.Notes, error) {
 	topic := openControl(cfg, log)
 	defer topic.Close()
 	notes, err := former.Read(ctx, topic, cfg)
@@ -75,6 +76,20 @@ func Former(ctx context.Context, cfg *config.Config, log *slog.Logger) (*former.
 		return nil, nil
 	case err != nil:
 		return nil, controlError(err, topic.Name())
+	}
+	if len(halves) == 0 {
+		return notes, nil
+	}
+	client := brokers.Open(&cfg.Kafka)
+	defer client.Close()
+	for _, h := range halves {
+		committed, err := client.NotesOf(ctx, h.Group(), h.Pipeline.Topic)
+		if err != nil {
+			return nil, brokers.Error(err)
+		}
+		for partition, c := range committed {
+			notes.Committed(h, partition, former.Commit{Offset: c.Offset, Reader: ingest.NotedReader(c.Metadata)})
+		}
 	}
 	return notes, nil
 }

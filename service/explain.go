@@ -24,7 +24,13 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 	defer asks.Close()
 	o := explain.Options{Topic: topic, Partition: partition, Offset: offset, Client: s.Client(), Engine: s.engine, Offsets: asks,
 		Kafka: ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout}}
-	notes, err := Former(ctx, s.Config(), s.log)
+	var halves []config.Half
+	for _, p := range s.Config().Pipelines {
+		if p.Reads(topic) {
+			halves = append(halves, p.On(topic).Halves()...)
+		}
+	}
+	notes, err := Former(ctx, s.Config(), s.log, halves...)
 	if err != nil {
 		return nil, err
 	}

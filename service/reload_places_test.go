@@ -7,16 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"brine/hbase"
 	"brine/publish"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/devstack"
+	"brine/service/replays"
 	"brine/service/verifications"
 	"brine/verify"
 )
 
-// verified verifies moving with the current file, as brine verify does, and returns the report and what was shown.
-func (r *reloadable) verified(asked verifications.Asked) (report *verify.Report, notes string, err error) {
+// verified verifies moving, or one kind of its halves, with the current file, as brine verify does. It returns the report and what was shown.
+func (r *reloadable) verified(asked verifications.Asked, kind string) (report *verify.Report, notes string, err error) {
 	r.t.Helper()
 	cfg, _, err := r.source()
 	if err != nil {
@@ -28,7 +30,11 @@ func (r *reloadable) verified(asked verifications.Asked) (report *verify.Report,
 	}
 	client := brokers.Open(&cfg.Kafka)
 	defer client.Close()
-	groups, err := brokers.Groups(r.t.Context(), client, cfg, cfg.Pipeline("moving").Halves(), "")
+	halves, err := verifications.Halves(cfg, "moving", kind)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	groups, err := brokers.Groups(r.t.Context(), client, cfg, halves, "")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -83,7 +89,7 @@ func TestLettersOfAFormerTopicAreNotLost(t *testing.T) {
 	r.settled("moving.rows", devstack.Partitions)
 	r.settled("moving.documents", devstack.Partitions)
 	for _, asked := range []verifications.Asked{{}, {AsConfigured: true}} {
-		report, _, err := r.verified(asked)
+		report, _, err := r.verified(asked, "")
 		if err != nil || report.Lost != 0 || report.Rejected != 2*3*devstack.Partitions {
 			t.Errorf("as configured %v: %+v, %v; want %d dead letters", asked.AsConfigured, report, err, 2*3*devstack.Partitions)
 		}
@@ -109,7 +115,7 @@ func TestRowsOfAFormerTopicAreNotDeleted(t *testing.T) {
 			}
 			r.storedAll()
 			r.reload(c.after, "applied")
-			report, _, err := r.verified(verifications.Asked{DeleteExtra: true})
+			report, _, err := r.verified(verifications.Asked{DeleteExtra: true}, "")
 			if err == nil || !strings.Contains(err.Error(), c.others) || !strings.Contains(err.Error(), "nothing is deleted") {
 				t.Errorf("deleting what is extra ends with %v, want that %s is named", err, c.others)
 			}
@@ -120,5 +126,59 @@ func TestRowsOfAFormerTopicAreNotDeleted(t *testing.T) {
 				t.Errorf("%d rows, want 40", n)
 			}
 		})
+	}
+}
+
+// TestFileThatWasNotReloadedDeletesNothing edits the file of a running brine without a reload. It checks that verify, its --delete-extra and
+// replay go by the configuration that reads, and say so, and that nothing is deleted where that is not known any more.
+func TestFileThatWasNotReloadedDeletesNothing(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines, "moving.rows")
+	r.publish("moving", 0, 100)
+	r.settled("moving.rows", 100)
+	r.committed(100 / devstack.Partitions)
+	r.storedAll()
+	r.write(filtered("n % 2 == 0"))
+	asked := verifications.Asked{DeleteExtra: true}
+	report, notes, err := r.verified(asked, service.Rows)
+	if err != nil || report.Problems() > 0 || report.Sources[0].Unknown > 0 || !strings.Contains(notes, "another configuration") {
+		t.Errorf("%+v, %v; shown: %s", report, err, notes)
+	}
+	if err := r.replay(replays.Asked{From: "earliest", Half: service.Rows, Into: []string{"copy"}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := r.rows("copy"); n != 100 {
+		t.Errorf("a replay wrote %d rows, want 100", n)
+	}
+	r.stray()
+	if report, _, err = r.verified(asked, service.Rows); err == nil || !strings.Contains(err.Error(), "nothing is deleted") || report.Count(verify.Extra) != 1 {
+		t.Errorf("what is extra was deleted: %+v, %v", report, err)
+	}
+	r.forget(1)
+	report, _, err = r.verified(asked, service.Rows)
+	if err == nil || !strings.Contains(err.Error(), "nothing is deleted") || report.Problems() != 1 || report.Sources[0].Unknown != 100 {
+		t.Errorf("by a configuration that is not known: %+v, %v", report, err)
+	}
+	if n := r.rows("moving"); n != 101 {
+		t.Errorf("%d rows, want 100 and one that is extra", n)
+	}
+	report, notes, err = r.verified(verifications.Asked{AsConfigured: true}, service.Rows)
+	if err != nil || report.Count(verify.Extra) != 51 || notes != "" {
+		t.Errorf("as configured: %+v, %v; shown: %s", report, err, notes)
+	}
+}
+
+// stray puts a row into moving that no record accounts for.
+func (r *reloadable) stray() {
+	r.t.Helper()
+	m, err := r.Client().Mutator(hbase.MutatorOptions{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	b := hbase.NewBatch("moving")
+	b.Mutate([]byte("stray"))
+	b.Put([]byte("e"), []byte("n"), 1, []byte("stray"))
+	if failures, err := m.Submit(r.t.Context(), b).Wait(r.t.Context()); err != nil || len(failures) > 0 {
+		r.t.Fatal(err, failures)
 	}
 }

@@ -14,11 +14,14 @@ type ReplayPlan struct {
 	Left     int64       `json:"left"`              // offsets, an upper bound of the records
 	Seconds  float64     `json:"seconds,omitempty"` // expected, at the configured rate
 	Missing  []string    `json:"missing"`
+	// Elsewhere means that the live group is read by another configuration than this one: its records are written by that.
+	Elsewhere bool `json:"read_elsewhere,omitempty"`
 }
 
 // PlanLine returns the plan as JSON.
 func (r *Replay) PlanLine() ReplayPlan {
-	line := ReplayPlan{Pipeline: r.Name, Plan: r.Plan, Left: r.Plan.Left(), Missing: append([]string{}, r.Plan.Missing()...)}
+	line := ReplayPlan{Pipeline: r.Name, Plan: r.Plan, Left: r.Plan.Left(), Missing: append([]string{}, r.Plan.Missing()...),
+		Elsewhere: r.Former.Elsewhere()}
 	if rate := r.Options.RecordsPerSecond; rate > 0 {
 		line.Seconds = float64(line.Left) / rate
 	}

@@ -40,6 +40,10 @@ func (s *replayScreen) plan(r *service.Replay) {
 		offsets, bytes = offsets+part.Left(), bytes+part.Bytes
 	}
 	fmt.Fprintf(s.Out, "  %9s %14s %14s %14s %12s\n", "all", "", "", term.Thousands(offsets), term.Estimate(bytes))
+	if line.Elsewhere {
+		fmt.Fprintf(s.Out, "  group %s is read by another configuration than this one, so its records are written by that; --as-configured "+
+			"writes them by this one\n", r.Options.Group)
+	}
 	for _, m := range line.Missing {
 		fmt.Fprintf(s.Out, "  missing: %s\n", m)
 	}

@@ -115,6 +115,27 @@ func (c *Client) Notes(ctx context.Context, group string) ([]string, error) {
 	return slices.Collect(maps.Keys(notes)), nil
 }
 
+// Note is the last commit of a partition, with its metadata.
+type Note struct {
+	Offset   int64
+	Metadata string
+}
+
+// NotesOf returns the last commits of a group in a topic, by partition.
+func (c *Client) NotesOf(ctx context.Context, group, topic string) (map[int]Note, error) {
+	topics, err := c.cluster.AllCommits(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
+	}
+	notes := map[int]Note{}
+	for partition, commit := range topics[topic] {
+		if commit.Offset >= 0 {
+			notes[partition] = Note{commit.Offset, commit.Metadata}
+		}
+	}
+	return notes, nil
+}
+
 // Forget deletes groups with all that they have committed. None of them may have members.
 func (c *Client) Forget(ctx context.Context, groups ...string) error {
 	return c.cluster.DeleteGroups(ctx, groups)

@@ -34,12 +34,13 @@ func Configuration(of config.Half, cfg *config.Config) (control.Configuration, e
 
 // Notes are the marks and configurations in the control topic.
 type Notes struct {
-	cfg    *config.Config
-	marks  []control.Mark
-	kept   map[string]control.Configuration // those stored last
-	places []control.Place
-	lost   []string                  // pipelines of which an earlier version stored a configuration that no longer says where they read
-	loaded map[string]*config.Config // by name; nil: it is no longer known what was in force
+	cfg     *config.Config
+	marks   []control.Mark
+	kept    map[string]control.Configuration // those stored last
+	places  []control.Place
+	lost    []string // pipelines of which an earlier version stored a configuration that no longer says where they read
+	commits map[place]Commit
+	loaded  map[string]*config.Config // by name; nil: it is no longer known what was in force
 }
 
 // Topic is the control topic, as far as it holds notes.
@@ -151,6 +152,8 @@ type Half struct {
 	// now, and every event is kept.
 	Halves  []config.Half
 	Configs []*config.Config // their configurations; nil: unknown
+
+	elsewhere bool
 }
 
 // Known reports whether a reading is of a known configuration.
@@ -171,6 +174,10 @@ func (h *Half) Ends() map[int][]eras.Era {
 	}
 	return h.Parts
 }
+
+// Elsewhere reports whether the half's group is read by another configuration than the one asked about, as where its file was edited, and
+// brine has not been reloaded yet.
+func (h *Half) Elsewhere() bool { return h != nil && h.elsewhere }
 
 // As returns the configuration under which a record arrived, and its half, or nil if that is the current one. known is false if it is
 // unknown.
@@ -215,6 +222,11 @@ func (n *Notes) of(h config.Half, doubts bool) *Half {
 			byPartition[m.Partition] = append(byPartition[m.Partition], m)
 		}
 	}
+	for at := range n.commits {
+		if at.group == h.Group() && at.topic == h.Pipeline.Topic && byPartition[at.partition] == nil {
+			byPartition[at.partition] = []control.Mark{}
+		}
+	}
 	for _, partition := range slices.Sorted(maps.Keys(byPartition)) { // sorted, so that readings always get the same numbers
 		marks := byPartition[partition]
 		doubt, end := int64(0), int64(0) // records before doubt may be of both; the eras so far end at end
@@ -238,8 +250,17 @@ func (n *Notes) of(h config.Half, doubts bool) *Half {
 		}
 		if doubts && doubt > end {
 			add(partition, unknown, doubt)
+			end = doubt
 		}
-		if last := marks[len(marks)-1]; last.Is != now && wasInForce(marks, now) { // the configuration asked about is itself an earlier one
+		last := control.Mark{}
+		if len(marks) > 0 {
+			last = marks[len(marks)-1]
+		}
+		if r, committed := n.reader(h, partition, marks); r != nil {
+			out.readBy(r, partition, committed, end, last.Is, now, add)
+			continue
+		}
+		if last.Is != now && wasInForce(marks, now) { // the configuration asked about is itself an earlier one
 			since := unknown // nothing is written by what others have made of the file since
 			if doubts {
 				since = last.Is

@@ -91,7 +91,7 @@ func (s *Set) Plan(ctx context.Context, planned func(*service.Replay)) error {
 			return err
 		}
 	}
-	notes, err := s.former(ctx)
+	notes, err := s.former(ctx, halves)
 	if err != nil {
 		return err
 	}
@@ -107,11 +107,11 @@ func (s *Set) Plan(ctx context.Context, planned func(*service.Replay)) error {
 }
 
 // former returns the configurations under which records arrived, with the tables of --into.
-func (s *Set) former(ctx context.Context) (*former.Notes, error) {
+func (s *Set) former(ctx context.Context, halves []config.Half) (*former.Notes, error) {
 	if s.asked.AsConfigured {
 		return nil, nil
 	}
-	notes, err := service.Former(ctx, s.cfg, slog.New(slog.DiscardHandler))
+	notes, err := service.Former(ctx, s.cfg, slog.New(slog.DiscardHandler), halves...)
 	notes.Renamed(s.into)
 	return notes, err
 }

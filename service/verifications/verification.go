@@ -1,8 +1,10 @@
 package verifications
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 
@@ -87,7 +89,7 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 // lookBack finds out how the halves were configured before. A reload may happen during a verification, and what it has changed since then
 // does not follow this configuration.
 func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
-	notes, err := service.Former(ctx, v.cfg, log)
+	notes, err := service.Former(ctx, v.cfg, log, brokers.HalvesOf(v.halves)...)
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
 	}
 	for i, g := range v.halves {
 		of, s := notes.Written(g.Half), &v.Options.Sources[i]
-		if of == nil || reflect.DeepEqual(v.former[i].Ends(), of.Ends()) {
+		if reflect.DeepEqual(v.former[i].Ends(), of.Ends()) {
 			continue
 		}
 		v.former[i], v.writers = of, nil
@@ -125,8 +127,17 @@ func (v *Verification) source(h config.Half, opts service.Options) verify.Source
 // Expect limits what is expected to what the groups have committed by now.
 func (v *Verification) Expect(ctx context.Context, note func(format string, args ...any)) error {
 	committed, _, err := v.Round(ctx)
-	if err != nil || v.asked.Ahead {
+	if err != nil {
 		return err
+	}
+	for i, h := range v.halves {
+		if i < len(v.former) && v.former[i].Elsewhere() {
+			note("%s: group %s is read by another configuration than this one, so its records are judged by that; --as-configured judges them by "+
+				"this one", h.Half.Name(), h.Group.Group)
+		}
+	}
+	if v.asked.Ahead {
+		return nil
 	}
 	for i, h := range v.halves {
 		if len(h.Committed) == 0 {
@@ -222,7 +233,7 @@ func (v *Verification) fix(ctx context.Context, check *verify.Check, report *ver
 		fixed = true
 	}
 	if extra := report.Fixable(verify.ByDeleteExtra); v.asked.DeleteExtra && (extra > 0 || report.Others() > 0) {
-		if err := check.MayDelete(); err != nil {
+		if err := cmp.Or(v.mayDelete(), check.MayDelete()); err != nil {
 			return report, err
 		}
 		if err := shown.Confirm(extra); err != nil {
@@ -244,6 +255,17 @@ func (v *Verification) fix(ctx context.Context, check *verify.Check, report *ver
 		shown.Again(again)
 	}
 	return again, err
+}
+
+// mayDelete returns an error if a half's group is read by another configuration: what looks extra is what that writes.
+func (v *Verification) mayDelete() error {
+	for i, of := range v.former {
+		if of.Elsewhere() {
+			return fault.New(fault.Failed, fmt.Errorf("%s: its group is read by another configuration than this one; nothing is deleted",
+				v.halves[i].Half.Name()), "verify with the configuration that brine runs with, or reload brine with this one first")
+		}
+	}
+	return nil
 }
 
 // Failure wraps the error of a verification in its fault kind.

@@ -1,0 +1,67 @@
+package former
+
+import (
+	"testing"
+	"time"
+
+	"brine/config"
+	"brine/ingest/control"
+	"brine/service/reload"
+)
+
+// TestReadByAnotherConfiguration checks by which configuration records count as read if the group's commits name another one than that of
+// the file.
+func TestReadByAnotherConfiguration(t *testing.T) {
+	running, edited := load(t), load(t, "    version: at\n", "    version: at\n"+filter)
+	now := edited.Halves()[0]
+	was, is := reload.MeaningOf(running.Halves()[0]), reload.MeaningOf(now)
+	since := time.UnixMilli(7)
+	mark := func(offset int64, was, is string) control.Mark {
+		return control.Mark{Group: now.Group(), Topic: "t", Offset: offset, Was: was, Is: is}
+	}
+	for name, c := range map[string]struct {
+		reader    string
+		marks     []control.Mark
+		forgotten bool
+		want      string // of offsets 5, 15, 25, 35, with a commit at 20: r of the running one, u unknown, . of the file
+		elsewhere bool
+	}{
+		"of the file":                      {reader: is, want: "...."},
+		"nobody noted it":                  {reader: "", want: "...."},
+		"not reloaded yet":                 {reader: was, want: "rrrr", elsewhere: true},
+		"not known":                        {reader: was, forgotten: true, want: "uuuu", elsewhere: true},
+		"of an earlier version, not known": {reader: "x", want: "...."},
+		"announced":                        {reader: reload.Reader{Meaning: is, Since: since, Before: was}.String(), want: "rr.."},
+		"announced the other way":          {reader: reload.Reader{Meaning: was, Since: since, Before: is}.String(), want: "..rr", elsewhere: true},
+		"reloaded to it before":            {reader: was, marks: []control.Mark{mark(10, is, was)}, want: ".rrr", elsewhere: true},
+		"the mark is newer":                {reader: was, marks: []control.Mark{mark(20, was, is)}, want: "rr.."},
+		"the mark is of another":           {reader: was, marks: []control.Mark{mark(10, was, is)}, want: "rurr", elsewhere: true},
+	} {
+		n := &Notes{cfg: edited, marks: c.marks, kept: map[string]control.Configuration{}}
+		n.loaded = map[string]*config.Config{}
+		for _, cfg := range []*config.Config{running, edited} {
+			kept, err := Configuration(cfg.Halves()[0], cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.forgotten {
+				n.kept[kept.Name] = kept
+			}
+		}
+		n.Committed(now, 0, Commit{Offset: 20, Reader: c.reader})
+		got, half := "", n.Written(now)
+		for offset := int64(5); offset < 40; offset += 10 {
+			switch _, as, known := half.As(0, offset); {
+			case !known:
+				got += "u"
+			case as == nil || as.Pipeline.When != "":
+				got += "."
+			default:
+				got += "r"
+			}
+		}
+		if got != c.want || half.Elsewhere() != c.elsewhere {
+			t.Errorf("%s: read by %s, elsewhere %v; want %s, %v", name, got, half.Elsewhere(), c.want, c.elsewhere)
+		}
+	}
+}
