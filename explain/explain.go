@@ -49,6 +49,7 @@ type Source struct {
 	Documents *indexer.Options // nil: it writes none
 	Halves    []Group          // the halves of the pipeline, rows before documents
 	Letters   ingest.Options   // its DeadLetterTopicOptions locate the dead letters
+	Before    []string         // topics that held the dead letters before
 	// Through returns the Writer in front of the one that writes, which completes events for it; nil: there is none.
 	Through func(event.Writer) (event.Writer, error)
 	// Where returns the place of a setting, such as a condition; nil, or a zero Place: not known.

@@ -16,11 +16,25 @@ import (
 // maxLetters is the most records of a dead-letter partition to read for the dead letters of one record; each is read twice.
 const maxLetters = 200_000
 
-// letters looks for the record's dead letters. They are in one partition, determined by the record's.
+// letters looks for the record's dead letters.
 func (x *explainer) letters(ctx context.Context, s *Source, p *Pipeline) error {
 	in := s.Letters
 	in.Topic = x.opts.Topic
 	topic := in.DeadLetterTopicOptions()
+	if err := x.lettersIn(ctx, topic, s, p); err != nil {
+		return err
+	}
+	for _, topic.Topic = range s.Before {
+		if err := x.lettersIn(ctx, topic, s, p); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(p.Letters, func(a, b Letter) int { return -cmp.Compare(a.Half, b.Half) }) // rows before documents
+	return nil
+}
+
+// lettersIn looks for the record's dead letters in a topic. They are in one partition, determined by the record's.
+func (x *explainer) lettersIn(ctx context.Context, topic deadletter.Options, s *Source, p *Pipeline) error {
 	ends, err := x.offsets.Ends(ctx, topic.Topic)
 	if errors.Is(err, ingest.ErrNoTopic) || offsets.NoTopic(err) {
 		return nil // nothing has been rejected yet
@@ -62,7 +76,6 @@ func (x *explainer) letters(ctx context.Context, s *Source, p *Pipeline) error {
 		}
 		p.Letters = append(p.Letters, l)
 	}
-	slices.SortStableFunc(p.Letters, func(a, b Letter) int { return -cmp.Compare(a.Half, b.Half) }) // rows before documents
 	return nil
 }
 

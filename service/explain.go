@@ -73,6 +73,7 @@ func (s *Service) Seek(ctx context.Context, cfg *config.Config, o explain.SeekOp
 func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition int, offset int64) (out []explain.Source) {
 	var cfgs []*config.Config // parallel to out
 	for _, h := range p.Halves() {
+		now := h
 		cfg, was, known := notes.Of(h).As(partition, offset)
 		by := explain.Configured("")
 		switch {
@@ -85,6 +86,7 @@ func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition i
 		if i < 0 || cfgs[i] != cfg {
 			i = len(out)
 			src := s.explainedBy(h.Pipeline, by)
+			src.Letters, src.Before = s.Config().Ingest(p, p.RowsGroup()), notes.Letters(now)
 			src.Fixed = func(half, let string) (*explain.Source, error) { return s.explainedFixed(p, half, let) }
 			out, cfgs = append(out, src), append(cfgs, cfg)
 		}

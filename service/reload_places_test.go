@@ -88,6 +88,11 @@ func TestLettersOfAFormerTopicAreNotLost(t *testing.T) {
 	r.reject()
 	r.settled("moving.rows", devstack.Partitions)
 	r.settled("moving.documents", devstack.Partitions)
+	for offset := range int64(3) {
+		if p := r.explain(0, offset); len(p.Letters) != 2 {
+			t.Errorf("the record at %d has the dead letters %+v, want those of two halves", offset, p.Letters)
+		}
+	}
 	for _, asked := range []verifications.Asked{{}, {AsConfigured: true}} {
 		report, _, err := r.verified(asked, "")
 		if err != nil || report.Lost != 0 || report.Rejected != 2*3*devstack.Partitions {
