@@ -150,9 +150,10 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	}
 	s := &Service{
 		opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
-		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
+		tables: skew.NewTables(time.Now), servers: slices.Clone(opts.Servers),
 		running: make(chan struct{}), reloading: make(chan struct{}, 1), written: &written.Rows{}, memory: cfg.LoopMemory(),
 	}
+	s.outages = stores.NewOutages(opts.Log, func(table string) bool { return s.Config().Mask().MasksKey(table) })
 	cfg.Renewed(s.renewed)
 	if opts.Stores != nil { // its hooks report store failures, and it serves what is written
 		s.outages, s.written = opts.Stores.outages, opts.Stores.written

@@ -30,7 +30,7 @@ const minTimeout = 100 * time.Millisecond
 // within applies --timeout to all requests of a command, and logs a warning for brokers that keep failing, as is done for stores.
 func within(e *env, cfg *config.Config) {
 	cfg.Within(e.patience)
-	cfg.Kafka.Watch(stores.NewOutages(slog.New(slog.NewTextHandler(e.stderr, nil))).Kafka)
+	cfg.Kafka.Watch(stores.NewOutages(slog.New(slog.NewTextHandler(e.stderr, nil)), cfg.Mask().MasksKey).Kafka)
 }
 
 // timedOut attaches an exit code and a hint to the error of a server that did not answer in time.

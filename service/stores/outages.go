@@ -2,8 +2,10 @@ package stores
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +23,8 @@ const (
 // Outages tracks repeated failures in the stores and in Kafka. Each is logged from its third consecutive failure on, at most once a minute,
 // with the last error, which names the server.
 type Outages struct {
-	log *slog.Logger
+	log    *slog.Logger
+	masked func(table string) bool
 
 	mu     sync.Mutex
 	failed map[string]*outage   // by HBase region, or by pipeline
@@ -40,9 +43,10 @@ type outage struct {
 
 const kindBroker = "broker"
 
-// NewOutages returns Outages that log to log.
-func NewOutages(log *slog.Logger) *Outages {
-	return &Outages{log: log, failed: map[string]*outage{}, warned: map[string]time.Time{}}
+// NewOutages returns Outages that log to log. What a server says of a table whose key is masked may quote a row, so only the exception's
+// class is shown.
+func NewOutages(log *slog.Logger, masked func(table string) bool) *Outages {
+	return &Outages{log: log, masked: masked, failed: map[string]*outage{}, warned: map[string]time.Time{}}
 }
 
 // fail records a failure. now.failures is the number of consecutive failures; 0 means one more than before.
@@ -106,7 +110,7 @@ func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
 		if retry != nil {
 			retry(i)
 		}
-		o.fail(cmp.Or(i.Region, i.Table), outage{kind: "table", of: i.Table, failures: i.Failures, last: i.Err})
+		o.fail(cmp.Or(i.Region, i.Table), outage{kind: "table", of: i.Table, failures: i.Failures, last: o.shown(&i)})
 	}
 	hooks.Applied = func(i *hbase.AppliedInfo) {
 		if applied != nil {
@@ -115,6 +119,15 @@ func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
 		o.pass(i.Region.Encoded, i.Table)
 	}
 	return hooks
+}
+
+// shown returns the error of a retry as it may be shown.
+func (o *Outages) shown(i *hbase.RetryInfo) error {
+	dot := strings.LastIndexByte(i.Class, '.')
+	if dot < 0 || !o.masked(i.Table) { // without a dot, it is not a server's exception
+		return i.Err
+	}
+	return fmt.Errorf("%s answered %s", cmp.Or(i.Server, "a server"), i.Class[dot+1:])
 }
 
 // Kafka records a failure of a broker. It is meant for ingest.Kafka.Failed.

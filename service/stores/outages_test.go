@@ -18,7 +18,7 @@ import (
 func TestOutagesAreWarnedOfOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		o := NewOutages(slog.New(slog.NewTextHandler(&log, nil)))
+		o := NewOutages(slog.New(slog.NewTextHandler(&log, nil)), unmasked)
 		client := o.HBase(hbase.Hooks{})
 		said := func() (n int) {
 			defer log.Reset()
@@ -65,7 +65,7 @@ func TestOutagesAreWarnedOfOnceAMinute(t *testing.T) {
 
 // TestOutagesOfTheIndex checks that the search engine's failures are counted here, and that an attempt that writes something ends them.
 func TestOutagesOfTheIndex(t *testing.T) {
-	o := NewOutages(slog.New(slog.DiscardHandler))
+	o := NewOutages(slog.New(slog.DiscardHandler), unmasked)
 	hooks := o.Index("orders", indexer.Hooks{Retry: func(indexer.RetryInfo) {}, Items: func(indexer.ItemsInfo) {}})
 	for range 3 {
 		if o.Cause("orders") != nil {
@@ -87,7 +87,7 @@ func TestOutagesOfTheIndex(t *testing.T) {
 func TestOutagesOfKafka(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		o := NewOutages(slog.New(slog.NewTextHandler(&log, nil)))
+		o := NewOutages(slog.New(slog.NewTextHandler(&log, nil)), unmasked)
 		for n := range 90 { // one try per second
 			o.Kafka("10.0.0.1:9092", n+1, errors.New("connection refused"))
 			time.Sleep(time.Second)
@@ -101,4 +101,22 @@ func TestOutagesOfKafka(t *testing.T) {
 			t.Errorf("%d warnings:\n%s", n, &log)
 		}
 	})
+}
+
+func unmasked(string) bool { return false }
+
+// What a server says of a table whose key is masked may quote a row: only who said it, and the exception's class, are shown.
+func TestCausesOfMaskedTables(t *testing.T) {
+	said := errors.New("rs1:16020 answered WrongRegionException: row='secret'")
+	for _, c := range []struct{ table, class, want string }{
+		{"open", "org.apache.hadoop.hbase.regionserver.WrongRegionException", said.Error()},
+		{"masked", "org.apache.hadoop.hbase.regionserver.WrongRegionException", "rs1:16020 answered WrongRegionException"},
+		{"masked", "connection", said.Error()}, // brine's own words
+	} {
+		o := NewOutages(slog.New(slog.DiscardHandler), func(table string) bool { return table == "masked" })
+		o.HBase(hbase.Hooks{}).Retry(hbase.RetryInfo{Table: c.table, Class: c.class, Server: "rs1:16020", Failures: warnFrom, Err: said})
+		if got := o.Cause(c.table); got == nil || got.Error() != c.want {
+			t.Errorf("%s, %s: %v, want %s", c.table, c.class, got, c.want)
+		}
+	}
 }

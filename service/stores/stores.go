@@ -48,7 +48,7 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 		return nil, fault.Misused(errors.New("hbase.connect is not set; name the masters: rpc://host:16000"))
 	}
 	if opts.Hooks.Retry == nil {
-		opts.Hooks = NewOutages(log).HBase(opts.Hooks)
+		opts.Hooks = NewOutages(log, cfg.Mask().MasksKey).HBase(opts.Hooks)
 	}
 	if opts.Hooks.Running == nil {
 		opts.Hooks.Running = func(i hbase.ProcedureInfo) { log.Info(working(i)) }
