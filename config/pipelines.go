@@ -500,8 +500,8 @@ func (l *loader) checkOwnVersion(p *Pipeline, setting string) {
 			l.fault(setting+".version", VersionType, "field "+f.Name+" has a fixed value, so it tells no changes of one millisecond apart",
 				"read it from the record, or write version: "+at)
 		case f.Name == n && f.Default != "":
-			l.warn(setting+".version", VersionTies, "changes that lack "+f.Name+" share its default, so two of them within one millisecond tie, and "+
-				"the last one applied wins", "remove the default, unless the source omits only this one value of "+f.Name)
+			l.warn(setting+".version", VersionTies, "changes that lack "+f.Name+" share its default, so two of them within one millisecond tie, "+
+				"and the last one applied wins", "remove the default, unless the source omits only this one value of "+f.Name)
 		}
 	}
 }

@@ -250,8 +250,8 @@ var codeMeanings = []struct {
 	{FieldPath, "A path begins with `$` but is not a part of a record, or a key uses something that changes with the topic."},
 	{VersionType, "The version is not a time or a whole number, is not a valid seq(at, n), or does not fit another setting."},
 	{VersionTTL, "A family has a TTL, but the version is not a time: cells would expire at once or never."},
-	{VersionTies, "Versions of whole seconds can tie, or those of `seq(at, n)` where n has a default, or sampled records do, and the last one " +
-		"applied wins (warning)."},
+	{VersionTies, "Versions of whole seconds can tie, or those of `seq(at, n)` where n has a default, or sampled records do, and the last " +
+		"one applied wins (warning)."},
 	{NothingToWrite, "A pipeline has neither rows nor documents."},
 	{NoStore, "A pipeline needs hbase.connect or search.connect, but it is missing."},
 	{DeadLetterTopic, "A pipeline would read dead letters, its own or others."},

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// dir stores schemas in files, one each, below a folder for the set of the registry's URLs, so that a client of another registry gets none of
-// them. A set that has only some URLs in common may be another registry's.
+// dir stores schemas in files, one each, below a folder for the set of the registry's URLs, so that a client of another registry gets none
+// of them. A set that has only some URLs in common may be another registry's.
 //
 // A file is a line, "brine-schema 1" and the hex SHA-256 of the rest, followed by the Schema as JSON. It is written next to its place and
 // renamed, so that it is there whole or not at all.
