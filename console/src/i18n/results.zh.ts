@@ -6,7 +6,7 @@ export const kinds: Record<string, string> = {
   "field.outcome": "结果", "field.letters": "死信数", "field.written": "已写入", "field.region": "区域", "field.server": "服务器", "field.sources": "来源", "field.tables": "表",
   "field.found": "发现", "field.rows": "行数", "field.cells": "单元格数", "field.compared": "已比较", "field.repeats": "重复", "field.expired": "已过期", "field.newer": "较新",
   "field.unjudged": "无法判断", "field.missing": "缺失", "field.stale": "过时", "field.different": "内容不同", "field.extra": "多余", "field.collided": "键冲突", "field.ahead": "尚未提交",
-  "field.digest": "摘要", "field.expected_digest": "应有摘要", "field.unknown_filter": "过滤条件未知", "field.left_out_by_reason": "未写入", "field.filtered": "已过滤", "field.first_tie": "首个同版本更改",
+  "field.digest": "摘要", "field.expected_digest": "应有摘要", "field.unknown_filter": "过滤条件未知", "field.others": "其他写入来源", "field.read_elsewhere": "消费组正用另一配置读取", "field.left_out_by_reason": "未写入", "field.filtered": "已过滤", "field.first_tie": "首个同版本更改",
   "key.key-monotonic-lead": "键以按顺序到来的值开头（时间、递增的编号，或一段时间内不变的值）：任何时刻所有写入都落在同一个分区", "key.fix.key-monotonic-lead": "以 md5(字段, 4) 开头；若扫描要按时间遍历全部行，则以 salt(桶数, 字段) 开头",
   "key.key-uneven-lead": "各行的分布只取决于键开头那个字段的取值，也无法计算分割点", "key.fix.key-uneven-lead": "以 md5(字段, 4) 开头，或根据样本确定分割点",
   "key.key-whole-key-hash": "键开头的哈希打散了本应相邻的行：没有扫描能一次找到它们", "key.fix.key-whole-key-hash": "只对每个查询都给出的字段求哈希，或改用 salt",
