@@ -16,6 +16,7 @@ import (
 	"brine/event"
 	"brine/ingest"
 	"brine/ingest/control"
+	"brine/ingest/pace"
 	"brine/internal/testenv"
 	"brine/service/reload"
 )
@@ -163,12 +164,15 @@ pipelines: { p: { topic: t, fields: { id: text }, rows: [ { table: t, set: { "e:
 // TestReloadWithTheSameFilterIsNoNewerConfiguration checks that a half which a reload changed without changing what it makes of records
 // still waits where a member with a newer filter has read.
 func TestReloadWithTheSameFilterIsNoNewerConfiguration(t *testing.T) {
-	before, after := &Half{opened: time.Unix(10, 0)}, &Half{opened: time.Unix(30, 0)}
+	at := func(second int64, o *onward) *Half {
+		return &Half{opened: time.Unix(second, 0), onward: o, opts: ingest.Options{Pace: pace.New(pace.Order{})}}
+	}
+	before, after := at(10, nil), at(30, nil)
 	after.inherit(before)
 	if !after.opened.Equal(before.opened) {
 		t.Errorf("it counts as configured at %v", after.opened)
 	}
-	changed := &Half{opened: time.Unix(30, 0), onward: &onward{}}
+	changed := at(30, &onward{})
 	if changed.inherit(before); changed.opened.Equal(before.opened) {
 		t.Error("one with another filter does not count as newer")
 	}
