@@ -84,7 +84,8 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	generation := h.epoch
 	h.mu.Unlock()
 	to := &held{assignment: &assignment{runner: r, loop: h.Loop, generation: generation, committed: map[int]int64{},
-		notes: map[int]note.Note{}, soon: newSoon()}, topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
+		notes: map[int]note.Note{}, soon: newSoon()}, topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}),
+		committing: make(turn, 1)}
 	to.commit = func(offsets map[int]int64, notes map[int]note.Note) error {
 		return h.member.Commit(t, r.Topic, noted(offsets, notes, of.Topic))
 	}
