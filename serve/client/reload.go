@@ -23,6 +23,8 @@ type Reload struct {
 	Fix       string          `json:"fix,omitempty" doc:"How to fix that."`
 	Warnings  []string        `json:"warnings,omitempty" doc:"Warnings about the file."`
 
+	Renewed []ReloadRenewal `json:"renewed,omitempty" doc:"Certificates and secrets whose files have changed since the last reload. New connections use them, whatever becomes of the reload."`
+
 	Onward     []ReloadOffset `json:"onward,omitempty" doc:"Offsets from which records are written according to the file, where what was written before is kept."`
 	Unrecorded string         `json:"unrecorded,omitempty" doc:"Why onward is not in the control topic yet. Until it is, the partitions wait before they read on."`
 }
@@ -48,6 +50,13 @@ type ReloadRefusal struct {
 	Setting string `json:"setting"`
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
+}
+
+// ReloadRenewal is a setting whose file, with a certificate or a secret, has changed.
+type ReloadRenewal struct {
+	Setting string `json:"setting"`
+	Before  string `json:"before" doc:"Fingerprint of what the file held. It can only be compared with others of the same process."`
+	After   string `json:"after"`
 }
 
 // ReloadOffset is where a half continues in a partition.

@@ -52,6 +52,9 @@ func shownReload(r *reload.Result) client.Reload {
 			out.Refusals = append(out.Refusals, client.ReloadRefusal(f))
 		}
 	}
+	for _, f := range r.Renewed {
+		out.Renewed = append(out.Renewed, client.ReloadRenewal(f))
+	}
 	for _, at := range r.Onward {
 		out.Onward = append(out.Onward, client.ReloadOffset(at))
 	}

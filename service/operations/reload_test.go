@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"brine/account"
+	"brine/config"
 	"brine/examples"
 	"brine/internal/sample"
 	"brine/serve/client"
 	"brine/service"
+	"brine/service/reload"
 )
 
 const window = "    write: { autoflush: true }\n"
@@ -138,5 +140,14 @@ func TestReloadWhereNothingRuns(t *testing.T) {
 		if _, err := b.Reload(t.Context(), client.ReloadAsk{DryRun: dry}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "brine run --serve") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// TestRenewedSecretsAreAnswered checks that the answer names the certificates and secrets whose files have changed.
+func TestRenewedSecretsAreAnswered(t *testing.T) {
+	of := config.Renewal{Setting: "kafka.tls.cert", Before: "0123456789ab", After: "ba9876543210"}
+	got := shownReload(&reload.Result{Renewed: []config.Renewal{of}}).Renewed
+	if want := []client.ReloadRenewal{{Setting: of.Setting, Before: of.Before, After: of.After}}; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
