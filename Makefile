@@ -31,7 +31,7 @@ test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and
 
 .PHONY: build
 build: ## Build bin/brine
-	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/brine
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/brine
 
 .PHONY: image
 image: ## Write the image of the test HBase to bin/brine-hbase.tar, without a container engine (ARCH)

@@ -496,9 +496,9 @@ func (l *loader) checkOwnVersion(p *Pipeline, setting string) {
 		case f.Name != n && (f.Default != "" || f.Value != ""):
 			l.fault(setting+".version", VersionType, "field "+f.Name+" has a default or fixed value, which orders nothing",
 				"use one that every record has, and remove its default or value")
-		case f.Name == n && f.Value != "":
+		case f.Name == n && (f.Value != "" || f.made && p.rules != nil && len(p.rules.Sources(n)) == 0):
 			l.fault(setting+".version", VersionType, "field "+f.Name+" has a fixed value, so it tells no changes of one millisecond apart",
-				"read it from the record, or write version: "+at)
+				"read it from the record; or write version: "+at+" and a new table, as versions of "+at+" alone are smaller than the stored ones")
 		case f.Name == n && f.Default != "":
 			l.warn(setting+".version", VersionTies, "changes that lack "+f.Name+" share its default, so two of them within one millisecond tie, "+
 				"and the last one applied wins", "remove the default, unless the source omits only this one value of "+f.Name)

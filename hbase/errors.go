@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,5 +69,24 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Unquoted returns the error of a server's exception without the server's words, which may quote rows and the keys of regions: who
+// answered, and with which class. An error of another kind, whose class has no dot, stays as it is.
+func Unquoted(server, class string, err error) error {
+	dot := strings.LastIndexByte(class, '.')
+	if dot < 0 {
+		return err
+	}
+	return &unquoted{cmp.Or(server, "a server") + " answered " + class[dot+1:], err}
+}
+
+// unquoted is an error with another text.
+type unquoted struct {
+	text string
+	err  error
+}
+
+func (e *unquoted) Error() string { return e.text }
+func (e *unquoted) Unwrap() error { return e.err }
 
 func isNoTable(err error) bool { return errors.Is(err, ErrNoTable) }

@@ -109,12 +109,12 @@ func (p *part) wroteLately(set uint64, now time.Time) bool {
 	return true
 }
 
-// describe returns the failure with the table, row, server, attempt and class that it concerns. It does not show a row that is made of a
-// masked field.
+// describe returns the failure with the table, row, server, attempt and class that it concerns. Where rows are made of a masked field, it
+// shows neither this row nor what the server says, which may quote others.
 func (p *part) describe(e hbase.MutationError) error {
 	row, cause := rowkey.Binary(p.batch.Row(e.Index)), e.Err
 	if p.masked {
-		row, cause = event.Hidden, event.Without(cause, row)
+		row, cause = event.Hidden, event.Without(hbase.Unquoted(e.Server, e.Class, cause), row)
 	}
 	where := fmt.Sprintf("table %s, row %s", p.table.Name, row)
 	if e.Server != "" {

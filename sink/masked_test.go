@@ -39,8 +39,9 @@ func TestMaskedRowsAreNotNamed(t *testing.T) {
 			schema.Masked = []int{at}
 		}
 		for _, kind := range []hbase.Kind{hbase.Transient, hbase.NoTable, hbase.BadRow} {
-			quotes := errors.New("row secret, row EWR|secret of the region")
-			store := &fake{script: map[string][][]hbase.MutationError{"last": {{{Index: len(c.before), Kind: kind, Server: "rs1:16020", Err: quotes}}}}}
+			quotes := errors.New("row secret, row EWR|secret of the region from neighbour on")
+			store := &fake{script: map[string][][]hbase.MutationError{"last": {{{Index: len(c.before), Kind: kind, Server: "rs1:16020",
+				Class: "org.apache.hadoop.hbase.NotServingRegionException", Err: quotes}}}}}
 			s := newSink(t, store, sink.Options{Schema: schema, Rows: append(c.before, c.rows)})
 			failures, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, schema, `{"waybill":"secret","at":1,"station":"EWR","action":"x","by":{"courier":"ann"}}`)))
 			if err != nil || len(failures) != 1 {
@@ -53,6 +54,9 @@ func TestMaskedRowsAreNotNamed(t *testing.T) {
 			}
 			if strings.Contains(got, "row "+row+",") == c.hidden || c.hidden && !strings.Contains(got, "table last, row ***, server rs1:16020") {
 				t.Errorf("%s: %s", name, got)
+			}
+			if strings.Contains(got, "neighbour") == c.hidden {
+				t.Errorf("%s: another row, which the server quotes: %s", name, got)
 			}
 			if !errors.Is(failures[0].Err, quotes) {
 				t.Errorf("%s: the cause is lost", name)

@@ -81,7 +81,7 @@ func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []inde
 	var sources []byte // of all documents
 	for i, doc := range list {
 		if !bytes.Equal(doc.GetStringBytes("_id"), refs[i].ID) {
-			return nil, nil, fmt.Errorf("document %d of %d is another one than was requested", i+1, len(refs)) // ids may be masked
+			return nil, nil, fmt.Errorf("document %d of %d is not the one that was requested", i+1, len(refs)) // ids may be masked
 		}
 		switch string(doc.GetStringBytes("error", "type")) {
 		case "illegal_argument_exception":

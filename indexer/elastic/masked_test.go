@@ -23,7 +23,7 @@ func TestAnAnswerAboutAnotherDocumentNamesNoID(t *testing.T) {
 	}
 	defer e.Close()
 	err = e.Get(t.Context(), []indexer.Ref{{Index: "orders", ID: []byte("13800138000")}}, make([]indexer.Stored, 1))
-	if err == nil || strings.Contains(err.Error(), "1380013800") || !strings.Contains(err.Error(), "document 1 of 1 is another one than was requested") {
+	if err == nil || strings.Contains(err.Error(), "1380013800") || !strings.Contains(err.Error(), "document 1 of 1 is not the one that was requested") {
 		t.Error(err)
 	}
 }

@@ -2,10 +2,8 @@ package stores
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -123,11 +121,10 @@ func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
 
 // shown returns the error of a retry as it may be shown.
 func (o *Outages) shown(i *hbase.RetryInfo) error {
-	dot := strings.LastIndexByte(i.Class, '.')
-	if dot < 0 || !o.masked(i.Table) { // without a dot, it is not a server's exception
+	if !o.masked(i.Table) {
 		return i.Err
 	}
-	return fmt.Errorf("%s answered %s", cmp.Or(i.Server, "a server"), i.Class[dot+1:])
+	return hbase.Unquoted(i.Server, i.Class, i.Err)
 }
 
 // Kafka records a failure of a broker. It is meant for ingest.Kafka.Failed.

@@ -300,14 +300,14 @@ const valueText = (name: string, value: unknown, own: (value: unknown) => string
 /** A field of an object as people read it: blank if the object lacks it, which null is not. */
 function cellText(row: Asked, name: string, own = textOf): string {
   const value = row[name], time = timeIn(row, name);
-  return time !== null ? timeText(time) : value === undefined ? "" : value === null ? "null" : reasonText(row, name) ?? valueText(name, value, own);
+  return time ?? (value === undefined ? "" : value === null ? "null" : reasonText(row, name) ?? valueText(name, value, own));
 }
 
-/** The time in a field that holds milliseconds since 1970; null: it holds none. What was written and replayed are times of a dead letter, which has a reason, and numbers of records elsewhere. */
+/** The time in a field that holds milliseconds since 1970, with all of them, as changes of one minute differ; null: it holds none, as a record without a time, which is at −1. What was written and replayed are times of a dead letter, which has a place, and numbers of records elsewhere. */
 function timeIn(row: Asked, name: string): string | null {
   const value = row[name], part = name.slice(name.lastIndexOf(".") + 1), before = name.slice(0, name.length - part.length);
-  const is = part === "timestamp" || part === "value" && /^time(_m?s)?$/.test(String(row[`${before}type`])) ||
-    (part === "written" || part === "replayed") && typeof row[`${before}reason`] === "string";
+  const is = part === "timestamp" && Number(value) >= 0 || part === "value" && /^time(_m?s)?$/.test(String(row[`${before}type`])) ||
+    (part === "written" || part === "replayed") && typeof row[`${before}place`] === "string";
   return is && isNumber(value) && Math.abs(Number(value)) <= 8.64e15 ? new Date(Number(value)).toISOString() : null;
 }
 
