@@ -80,7 +80,21 @@ func New(old, new *config.Config) *Plan {
 			p.Halves = append(p.Halves, Half{Name: h.Name(), Does: Stops})
 		}
 	}
+	p.refuseDeadLetters(old, new)
 	return p
+}
+
+// refuseDeadLetters refuses a change after which a pipeline's pattern matches a topic that still holds dead letters: it would read those as
+// records.
+func (p *Plan) refuseDeadLetters(old, new *config.Config) {
+	for _, was := range old.Pipelines {
+		for _, reads := range new.Pipelines {
+			if was.DeadLetters != "" && reads.TopicPattern != "" && reads.Reads(was.DeadLetters) {
+				p.refuse(&config.Difference{Setting: "pipelines." + reads.Name + ".topic_pattern"},
+					"matches "+was.DeadLetters+", which holds dead letters of pipeline "+was.Name, "leave that topic out of the pattern")
+			}
+		}
+	}
 }
 
 func find(halves []config.Half, name string) int {

@@ -94,6 +94,23 @@ func TestPlan(t *testing.T) {
 	check(t, strings.Replace(two, "  orders:\n    topic", third+"  orders:\n    topic", 1), two, allStay+", third.rows stops", "")
 }
 
+// TestFormerDeadLettersAreNotRead checks that no pattern matches a topic that holds the dead letters of a pipeline whose setting is changed.
+func TestFormerDeadLettersAreNotRead(t *testing.T) {
+	lettersIn := func(topic string) *config.Config {
+		text := strings.Replace(two, "    topic: orders\n", "    topic_pattern: 'orders.*'\n", 1)
+		return parsed(t, strings.Replace(text, "    topic: scans\n", "    topic: scans\n    dead_letters: "+topic+"\n", 1))
+	}
+	const refused = "pipelines.orders.topic_pattern matches orders-dl, which holds dead letters of pipeline scans"
+	for topic, want := range map[string]string{"orders-dl": "<nil>", "orders-dead": refused} {
+		if got := fmt.Sprint(reload.New(lettersIn("orders-dl"), lettersIn(topic)).Err()); got != want {
+			t.Errorf("to %s: %s, want %s", topic, got, want)
+		}
+	}
+	if err := reload.New(lettersIn("dl"), lettersIn("orders-dl")).Err(); err != nil {
+		t.Errorf("the former topic does not match: %v", err)
+	}
+}
+
 // check compares the plan that leads from one configuration to another with the expected one.
 func check(t *testing.T, old, new, want, refuses string) {
 	t.Helper()
