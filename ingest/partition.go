@@ -40,8 +40,7 @@ type partition struct {
 	until int64                                // where to end, −1: never
 
 	reader     string        // what the last commit notes of who read the partition; once admitted, what ours note
-	last       note.Note     // of the commit at which the partition begins
-	resumed    bool          // there is such a commit
+	last       *note.Note    // of the commit at which the partition begins; nil: there is none
 	former     atomic.Int64  // how far those who read the partition before may have submitted: see Taken.Reach
 	over       atomic.Bool   // nothing more will be submitted
 	soon       soon          // of the assignment; nil in a replay
@@ -154,14 +153,14 @@ func (p *partition) admitted(work context.Context, offset int64) (err error) {
 		p.waiting(reason, err)
 	}
 	p.reader, err = p.Admit(work, Taken{Topic: p.Topic, Partition: p.id, Offset: offset, Reach: max(offset, p.reach()), Reader: p.reader,
-		Moved: p.resumed && (p.last.Moved || p.last.Reader == ""), Held: held})
+		Moved: p.last != nil && (p.last.Moved || p.last.Reader == ""), Held: held})
 	return err
 }
 
 // announced waits until the last commit does not say of the partition that another has read it, or that nobody reads it. Otherwise a
 // process that ends before its next commit would leave records written about which that says something wrong.
 func (p *partition) announced(work context.Context) error {
-	if !p.resumed || !p.last.Over && p.last.Reader == p.reader {
+	if p.last == nil || !p.last.Over && p.last.Reader == p.reader {
 		return nil
 	}
 	p.announcing.Store(true)

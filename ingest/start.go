@@ -47,7 +47,7 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 
 // resumeAt resumes at a commit, unless the commit belongs to an earlier topic of the same name.
 func (p *partition) resumeAt(ctx context.Context, c broker.Commit, topic broker.Topic) (int64, error) {
-	p.last, p.resumed = note.Read(c.Metadata), true
+	p.last = new(note.Read(c.Metadata))
 	p.reader = p.last.Reader
 	same := !topic.Recreated(p.last.Topic)
 	reach := p.last.Reach
