@@ -21,6 +21,27 @@ func (s *Service) FailMarksOf(asked func(control.Mark) error) {
 	s.marks = failingMarks{s.marks, asked}
 }
 
+// FailKeepOf makes storing a configuration fail as long as asked returns an error for one of them.
+func (s *Service) FailKeepOf(asked func(control.Configuration) error) {
+	s.storing.Lock()
+	defer s.storing.Unlock()
+	s.marks = failingKeep{s.marks, asked}
+}
+
+type failingKeep struct {
+	marks
+	asked func(control.Configuration) error
+}
+
+func (f failingKeep) Keep(ctx context.Context, configurations []control.Configuration) error {
+	for i := range configurations {
+		if err := f.asked(configurations[i]); err != nil {
+			return err
+		}
+	}
+	return f.marks.Keep(ctx, configurations)
+}
+
 type failingMarks struct {
 	marks
 	asked func(control.Mark) error

@@ -222,8 +222,8 @@ func (s *Service) store(ctx context.Context, which func() []*Half) error {
 	return nil
 }
 
-// keepFormer stores by which configuration halves have read that are about to read differently, or elsewhere, and by which they and new
-// ones are about to read, before anything stops: however the reload goes on, their records can be judged by it then. If brine may not,
+// keepFormer stores by which configuration halves have read that are about to read differently, elsewhere or no more, and by which they and
+// new ones are about to read, before anything stops: however the reload goes on, their records can be judged by it then. If brine may not,
 // nothing is recorded: see recordTaken.
 func (s *Service) keepFormer(ctx context.Context, r *reload.Result, fresh map[string]*Half) error {
 	var all []*Half
@@ -243,6 +243,8 @@ func (s *Service) keepFormer(ctx context.Context, r *reload.Result, fresh map[st
 			all = append(all, before, after)
 		case h.Does == reload.Starts:
 			all = append(all, after)
+		case h.Does == reload.Stops && !before.stored.Load(): // the start is still trying, and will not see it any more
+			all = append(all, before)
 		}
 	}
 	if err := s.store(ctx, func() []*Half { return all }); err != nil {

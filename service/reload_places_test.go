@@ -2,16 +2,19 @@ package service_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"brine/hbase"
+	"brine/ingest/control"
 	"brine/publish"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/devstack"
+	"brine/service/reload"
 	"brine/service/replays"
 	"brine/service/verifications"
 	"brine/verify"
@@ -131,6 +134,30 @@ func TestRowsOfAFormerTopicAreNotDeleted(t *testing.T) {
 				t.Errorf("%d rows, want 40", n)
 			}
 		})
+	}
+}
+
+// TestReloadStoresThePlaceOfWhatItRemoves removes a pipeline by a reload before the start could store where it reads and writes. It checks
+// that verify --delete-extra leaves alone what it has written.
+func TestReloadStoresThePlaceOfWhatItRemoves(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	r.stop()
+	r.write(lines + strings.Replace(thirdLine, "table: third", "table: moving", 1))
+	r.startAgain(func(s *service.Service) {
+		s.FailKeepOf(func(c control.Configuration) error {
+			if c.Pipeline == "steady" { // the start stores all at once
+				return errors.New("no leader")
+			}
+			return nil
+		})
+	})
+	r.publish("third", 0, 40)
+	r.settled("third.rows", 40)
+	r.reload(lines, reload.Applied)
+	_, _, err := r.verified(verifications.Asked{DeleteExtra: true}, "")
+	if err == nil || !strings.Contains(err.Error(), "pipeline third from topic third") || r.rows("moving") != 40 {
+		t.Errorf("deleting what is extra ends with %v and leaves %d rows, want 40", err, r.rows("moving"))
 	}
 }
 
