@@ -88,7 +88,8 @@ func Former(ctx context.Context, cfg *config.Config, log *slog.Logger, halves ..
 			return nil, brokers.Error(err)
 		}
 		for partition, c := range committed {
-			notes.Committed(h, partition, former.Commit{Offset: c.Offset, Reader: ingest.NotedReader(c.Metadata)})
+			notes.Committed(h, partition, former.Commit{Offset: c.Offset, Reader: ingest.NotedReader(c.Metadata),
+				Moved: ingest.NotedMoved(c.Metadata)})
 		}
 	}
 	return notes, nil

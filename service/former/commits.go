@@ -10,11 +10,22 @@ import (
 	"brine/service/reload"
 )
 
-// Commit is the last commit of a partition, and who reads it: see ingest.NotedReader.
+// Commit is the last commit of a partition, who reads it, and whether its offset was set: see ingest.NotedReader and ingest.NotedMoved.
 type Commit struct {
 	Offset int64
 	Reader string
+	Moved  bool
 }
+
+// by is by which configuration a partition is read, according to its last commit.
+type by int
+
+const (
+	notSaid by = iota // nothing is committed, or a mark is newer
+	asked             // the one asked about
+	another
+	uncertain // one of several
+)
 
 // place is a partition that a group reads.
 type place struct {
@@ -30,32 +41,41 @@ func (n *Notes) Committed(h config.Half, partition int, c Commit) {
 	n.commits[place{h.Group(), h.Pipeline.Topic, partition}] = c
 }
 
-// reader returns who reads a partition by another configuration than the half's, which the partition's marks do not say: the configuration
-// asked about is in a file that brine has not been started or reloaded with. It returns nil if the half's configuration reads it, or if
-// nobody has noted who does.
-func (n *Notes) reader(h config.Half, partition int, marks []control.Mark) (*reload.Reader, int64) {
+// reader returns by which configuration a partition is read. If it is another one than the half's, which the partition's marks do not say,
+// it returns who reads, and the committed offset: the configuration asked about is in a file that brine has not been started or reloaded
+// with. If a program that notes nothing has set the offset, any stored configuration may have read what lies behind it. And if the offset
+// was set after a reload was announced that no mark tells of, it does not say up to where the former configuration has read.
+func (n *Notes) reader(h config.Half, partition int, marks []control.Mark) (by, *reload.Reader, int64) {
 	c, committed := n.commits[place{h.Group(), h.Pipeline.Topic, partition}]
-	if !committed || c.Reader == "" {
-		return nil, 0
+	switch {
+	case !committed:
+		return notSaid, nil, 0
+	case c.Reader == "" && n.Otherwise(h):
+		return uncertain, nil, 0
+	case c.Reader == "":
+		return notSaid, nil, 0
 	}
 	r := reload.ParseReader(c.Reader)
 	if _, known := n.kept[r.Last()]; !known && r.Before == "" && !reload.Stored(r.Last()) {
-		return nil, 0 // an earlier version, which calls the same configuration otherwise
+		return notSaid, nil, 0 // an earlier version, which calls the same configuration otherwise
 	}
 	r.Meaning = n.nameOf(r.Meaning, h)
 	if r.Before != "" {
 		r.Before = n.nameOf(r.Before, h)
 	}
 	now := reload.MeaningOf(h)
-	if r.Last() == now && r.Meaning == now {
-		return nil, 0
+	switch {
+	case r.Last() == now && r.Meaning == now:
+		return asked, nil, 0
+	case c.Moved && r.Before != "":
+		return uncertain, nil, 0
 	}
 	if len(marks) > 0 {
 		if last := marks[len(marks)-1]; last.Offset >= c.Offset && last.Is != r.Last() {
-			return nil, 0 // the mark is newer than the commit
+			return notSaid, nil, 0 // the mark is newer than the commit
 		}
 	}
-	return &r, c.Offset
+	return another, &r, c.Offset
 }
 
 // readBy adds the eras of a partition behind its marks, which end at end: until the commit it was read by the configuration before the

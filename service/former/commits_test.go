@@ -21,13 +21,22 @@ func TestReadByAnotherConfiguration(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		reader    string
+		moved     bool
 		marks     []control.Mark
 		forgotten bool
+		alone     bool   // only the configuration of the file is stored
 		want      string // of offsets 5, 15, 25, 35, with a commit at 20: r of the running one, u unknown, . of the file
 		elsewhere bool
 	}{
 		"of the file":                      {reader: is, want: "...."},
-		"nobody noted it":                  {reader: "", want: "...."},
+		"nobody noted it":                  {reader: "", want: "uuuu"},
+		"nobody noted it, nothing stored":  {reader: "", forgotten: true, want: "...."},
+		"nobody noted it, no other one":    {reader: "", alone: true, want: "...."},
+		"nobody noted it, behind a mark":   {reader: "", marks: []control.Mark{mark(10, was, is)}, want: "ruuu"},
+		"announced, and set":               {reader: reload.Reader{Meaning: is, Since: since, Before: was}.String(), moved: true, want: "uuuu"},
+		"announced otherwise, and set":     {reader: reload.Reader{Meaning: was, Since: since, Before: is}.String(), moved: true, want: "uuuu"},
+		"of the file, and set":             {reader: is, moved: true, want: "...."},
+		"not reloaded yet, and set":        {reader: was, moved: true, want: "rrrr", elsewhere: true},
 		"not reloaded yet":                 {reader: was, want: "rrrr", elsewhere: true},
 		"not known":                        {reader: was, forgotten: true, want: "uuuu", elsewhere: true},
 		"of an earlier version, not known": {reader: "x", want: "...."},
@@ -44,11 +53,11 @@ func TestReadByAnotherConfiguration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !c.forgotten {
+			if !c.forgotten && (!c.alone || cfg == edited) {
 				n.kept[kept.Name] = kept
 			}
 		}
-		n.Committed(now, 0, Commit{Offset: 20, Reader: c.reader})
+		n.Committed(now, 0, Commit{Offset: 20, Reader: c.reader, Moved: c.moved})
 		got, half := "", n.Written(now)
 		for offset := int64(5); offset < 40; offset += 10 {
 			switch _, as, known := half.As(0, offset); {

@@ -256,8 +256,13 @@ func (n *Notes) of(h config.Half, doubts bool) *Half {
 		if len(marks) > 0 {
 			last = marks[len(marks)-1]
 		}
-		if r, committed := n.reader(h, partition, marks); r != nil {
+		read, r, committed := n.reader(h, partition, marks)
+		switch read {
+		case another:
 			out.readBy(r, partition, committed, end, last.Is, now, add)
+			continue
+		case uncertain:
+			add(partition, unknown, math.MaxInt64)
 			continue
 		}
 		if last.Is != now && wasInForce(marks, now) { // the configuration asked about is itself an earlier one
