@@ -22,6 +22,7 @@ func TestReadByAnotherConfiguration(t *testing.T) {
 	for name, c := range map[string]struct {
 		reader    string
 		moved     bool
+		none      bool // nothing is committed
 		marks     []control.Mark
 		forgotten bool
 		alone     bool   // only the configuration of the file is stored
@@ -43,6 +44,8 @@ func TestReadByAnotherConfiguration(t *testing.T) {
 		"announced":                        {reader: reload.Reader{Meaning: is, Since: since, Before: was}.String(), want: "rr.."},
 		"announced the other way":          {reader: reload.Reader{Meaning: was, Since: since, Before: is}.String(), want: "..rr", elsewhere: true},
 		"reloaded to it before":            {reader: was, marks: []control.Mark{mark(10, is, was)}, want: ".rrr", elsewhere: true},
+		"back to that of the file":         {reader: is, marks: []control.Mark{mark(10, is, was)}, want: ".uuu"},
+		"a mark of another, no commit":     {none: true, marks: []control.Mark{mark(10, is, was)}, want: ".rrr"},
 		"the mark is newer":                {reader: was, marks: []control.Mark{mark(20, was, is)}, want: "rr.."},
 		"the mark is of another":           {reader: was, marks: []control.Mark{mark(10, was, is)}, want: "rurr", elsewhere: true},
 	} {
@@ -57,7 +60,9 @@ func TestReadByAnotherConfiguration(t *testing.T) {
 				n.kept[kept.Name] = kept
 			}
 		}
-		n.Committed(now, 0, Commit{Offset: 20, Reader: c.reader, Moved: c.moved})
+		if !c.none {
+			n.Committed(now, 0, Commit{Offset: 20, Reader: c.reader, Moved: c.moved})
+		}
 		got, half := "", n.Written(now)
 		for offset := int64(5); offset < 40; offset += 10 {
 			switch _, as, known := half.As(0, offset); {

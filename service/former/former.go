@@ -197,7 +197,8 @@ func (h *Half) As(partition int, offset int64) (cfg *config.Config, half *config
 func (n *Notes) Of(h config.Half) *Half { return n.of(h, false) }
 
 // Written is Of for those who judge what was written: of records that two configurations may have written, it is unknown which did. And if
-// the half has had another configuration since, as after a reload during a verification, records from then on are judged by that one.
+// the half has had another configuration since, as after a reload during a verification, records from then on are judged by that one. Where
+// the last commit names the present one again, it is unknown from where on.
 func (n *Notes) Written(h config.Half) *Half { return n.of(h, true) }
 
 func (n *Notes) of(h config.Half, doubts bool) *Half {
@@ -267,7 +268,7 @@ func (n *Notes) of(h config.Half, doubts bool) *Half {
 		}
 		if last.Is != now && wasInForce(marks, now) { // the configuration asked about is itself an earlier one
 			since := unknown // nothing is written by what others have made of the file since
-			if doubts {
+			if doubts && read != asked {
 				since = last.Is
 			}
 			add(partition, since, math.MaxInt64)
