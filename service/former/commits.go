@@ -87,7 +87,7 @@ func (h *Half) readBy(r *reload.Reader, partition int, committed, end int64, las
 			add(partition, unknown, committed)
 		case was == now:
 			h.Add(partition, eras.Era{Until: committed, Reading: eras.Present})
-		default:
+		case was != r.Meaning: // or it is all one era, whose end does not move with each commit
 			add(partition, was, committed)
 		}
 	}

@@ -1,11 +1,13 @@
 package former
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
 	"brine/config"
 	"brine/ingest/control"
+	"brine/ingest/eras"
 	"brine/service/reload"
 )
 
@@ -77,5 +79,27 @@ func TestReadByAnotherConfiguration(t *testing.T) {
 		if got != c.want || half.Elsewhere() != c.elsewhere {
 			t.Errorf("%s: read by %s, elsewhere %v; want %s, %v", name, got, half.Elsewhere(), c.want, c.elsewhere)
 		}
+	}
+}
+
+// TestErasDoNotMoveWithCommits checks that each further commit of the same other configuration leaves the eras as they are: whoever follows
+// opens its writers anew where they change.
+func TestErasDoNotMoveWithCommits(t *testing.T) {
+	running, edited := load(t), load(t, "    version: at\n", "    version: at\n"+filter)
+	now := edited.Halves()[0]
+	was := reload.MeaningOf(running.Halves()[0])
+	kept, err := Configuration(running.Halves()[0], running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &Notes{cfg: edited, kept: map[string]control.Configuration{kept.Name: kept}, loaded: map[string]*config.Config{}}
+	var before map[int][]eras.Era
+	for _, offset := range []int64{20, 30} {
+		n.Committed(now, 0, Commit{Offset: offset, Reader: was})
+		ends := n.Written(now).Ends()
+		if len(ends[0]) != 1 || before != nil && !reflect.DeepEqual(ends, before) {
+			t.Errorf("with a commit at %d: %+v, before %+v", offset, ends, before)
+		}
+		before = ends
 	}
 }
