@@ -77,3 +77,6 @@ func (h heldMarks) Mark(ctx context.Context, marks []control.Mark) error {
 	h.hold("mark")
 	return h.marks.Mark(ctx, marks)
 }
+
+// Formers returns the number of open writers of earlier configurations.
+func (s *Service) Formers() int { return len(s.former) }

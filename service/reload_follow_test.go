@@ -3,10 +3,12 @@ package service_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"brine/event"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/reload"
@@ -100,6 +102,64 @@ func TestFollowerProvesPastReloads(t *testing.T) {
 	for _, half := range []string{"moving.rows", "moving.documents"} {
 		if got := leftOut[half]; got != 27+20 { // of 80 to 119, all but 13 thirds; of 120 to 159, the odd ones
 			t.Errorf("%s: %d records were left out by the filters, want %d", half, got, 27+20)
+		}
+	}
+}
+
+// TestRepairsPastReloadsCloseWhatTheyReplace repairs under a verification that follows, past reloads. It holds one writer for each
+// configuration that a half has had, however often the notes change, and keeps those that nothing has changed.
+func TestRepairsPastReloadsCloseWhatTheyReplace(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	r.storedAll()
+	r.publish("moving", 0, 40)
+	r.settled("moving.rows", 40)
+	r.settled("moving.documents", 40)
+	cfg, ctx := r.Config(), t.Context()
+	client := brokers.Open(&cfg.Kafka)
+	defer client.Close()
+	halves, err := verifications.Halves(cfg, "moving", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := brokers.Groups(ctx, client, cfg, halves, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked verifications.Asked
+	if err := asked.Check(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	v, err := verifications.Open(ctx, cfg, asked, client, groups, service.Options{Log: slog.New(slog.DiscardHandler), Stores: r.Service})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Service.Close()
+	writers := func() []event.Writer {
+		t.Helper()
+		if _, _, err := v.Round(ctx); err != nil {
+			t.Fatal(err)
+		}
+		w, err := v.Writers(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(w)
+	}
+	writers()
+	sent := 40
+	for i, text := range []string{thirds(lines), filtered("n % 2 == 0"), filtered("n % 5 == 0")} {
+		r.reload(text, reload.Applied)
+		r.publish("moving", sent, 40)
+		sent += 40
+		r.settled("moving.rows", int64(sent))
+		r.settled("moving.documents", int64(sent))
+		before := writers()
+		if n, most := v.Service.Formers(), 2*(i+2); n == 0 || n > most {
+			t.Errorf("after %d reloads there are %d writers of earlier configurations, want at most %d", i+1, n, most)
+		}
+		if again := writers(); again[0] != before[0] || again[1] != before[1] {
+			t.Errorf("after %d reloads, a round without any opened writers again", i+1)
 		}
 	}
 }

@@ -91,6 +91,20 @@ func formerly(h config.Half, client func() *hbase.Client) verify.Former {
 	return f
 }
 
+// CloseFormer closes what FormerWriter opened for a half's earlier configurations, which nothing writes with any more.
+func (s *Service) CloseFormer(of *former.Half) {
+	if of == nil {
+		return
+	}
+	s.former = slices.DeleteFunc(s.former, func(h *Half) bool {
+		is := slices.ContainsFunc(of.Halves, func(was config.Half) bool { return was.Pipeline == h.pipeline && was.Kind == h.kind })
+		if is {
+			s.closeHalf(h)
+		}
+		return is
+	})
+}
+
 // VerifiesWhole checks that the sources, each a half of a pipeline, include every writer of their tables and indexes. What other pipelines
 // write would count as extra.
 func VerifiesWhole(cfg *config.Config, sources []verify.Source) error {

@@ -210,7 +210,7 @@ func (c *Check) MayDelete() error {
 	for i := range c.opts.Tables {
 		if t := &c.opts.Tables[i]; len(t.Others) > 0 && c.tallies[i].Unjudged > 0 {
 			return fmt.Errorf("verify: %s was also written by %s, which is not verified, so what looks extra may be from there; nothing is "+
-				"deleted. Verify with a configuration in which that pipeline reads that, too; --as-configured goes by this one alone",
+				"deleted. Verify with a configuration in which that pipeline also reads that topic; --as-configured goes by this one alone",
 				t.Name, strings.Join(t.Others, ", "))
 		}
 	}

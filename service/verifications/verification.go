@@ -12,11 +12,13 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
+	"brine/ingest/eras"
 	"brine/ingest/offsets"
 	"brine/internal/fault"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/former"
+	"brine/service/reload"
 	"brine/verify"
 )
 
@@ -30,8 +32,9 @@ type Verification struct {
 	brokers *offsets.Client
 	halves  []*brokers.Group
 	notes   *former.Notes  // nil: as configured now, or brine may not read them
+	noted   bool           // there were notes
 	former  []*former.Half // by half
-	writers []event.Writer // by half; nil until the first repair
+	writers []event.Writer // by half; nil until a repair needs it
 }
 
 // Shown receives the progress and findings of a verification. All fields are required.
@@ -93,6 +96,16 @@ func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	return v.take(notes)
+}
+
+// take judges by these notes from now on.
+func (v *Verification) take(notes *former.Notes) error {
+	if notes == nil && v.noted {
+		return fault.New(fault.Failed, errors.New("brine may not read the control topic any more, which it needs to judge earlier records"),
+			"let the user READ the control topic again")
+	}
+	v.noted = notes != nil
 	for i, g := range v.halves {
 		service.VerifyLetters(&v.Options.Sources[i], g.Half, notes)
 	}
@@ -101,18 +114,52 @@ func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
 	}
 	v.notes = notes
 	if v.former == nil {
-		v.former = make([]*former.Half, len(v.halves))
+		v.former, v.writers = make([]*former.Half, len(v.halves)), make([]event.Writer, len(v.halves))
 	}
 	for i, g := range v.halves {
 		of, s := notes.Written(g.Half), &v.Options.Sources[i]
-		if reflect.DeepEqual(v.former[i].Ends(), of.Ends()) {
+		if alike(v.former[i], of) {
 			continue
 		}
-		v.former[i], v.writers = of, nil
+		if v.former[i] != nil {
+			v.Service.CloseFormer(v.former[i])
+		}
+		v.former[i], v.writers[i] = of, nil
 		s.Eras, s.Former = nil, nil
 		service.VerifyFormer(s, of, func() *hbase.Client { return v.Service.Client() })
 	}
 	return nil
+}
+
+// alike reports whether a half was configured in the same ways, for the same records.
+func alike(a, b *former.Half) bool {
+	return a.Elsewhere() == b.Elsewhere() && reflect.DeepEqual(meant(a), meant(b))
+}
+
+// meaning is what records before until that do not belong to an earlier one meant.
+type meaning struct {
+	until   int64
+	present bool
+	name    string // "" and not present: it is not known
+}
+
+// meant returns what records of each partition meant. Eras that follow on each other and mean the same are one: commits move between them.
+func meant(of *former.Half) map[int][]meaning {
+	out := map[int][]meaning{}
+	for partition, list := range of.Ends() {
+		for _, era := range list {
+			m := meaning{until: era.Until, present: era.Reading == eras.Present}
+			if !m.present && of.Known(era.Reading) {
+				m.name = reload.MeaningOf(of.Halves[era.Reading])
+			}
+			if last := len(out[partition]) - 1; last >= 0 && out[partition][last].present == m.present && out[partition][last].name == m.name {
+				out[partition][last].until = m.until
+				continue
+			}
+			out[partition] = append(out[partition], m)
+		}
+	}
+	return out
 }
 
 // source returns the source of a half, whose whole range is expected.
@@ -180,22 +227,24 @@ func (v *Verification) Writers(ctx context.Context) ([]event.Writer, error) {
 	if err := v.Service.OpenWriters(ctx); err != nil {
 		return nil, err
 	}
-	if v.writers != nil {
-		return v.writers, ctx.Err()
+	if v.writers == nil { // as configured
+		v.writers = make([]event.Writer, len(v.halves))
 	}
-	var out []event.Writer
 	for i, h := range v.halves {
+		if v.writers[i] != nil {
+			continue
+		}
 		w := v.Service.Half(h.Half.Name()).Writer()
 		if i < len(v.former) {
 			var err error
 			if w, err = v.Service.FormerWriter(w, v.former[i]); err != nil {
+				v.Service.CloseFormer(v.former[i])
 				return nil, err
 			}
 		}
-		out = append(out, w)
+		v.writers[i] = w
 	}
-	v.writers = out
-	return out, ctx.Err()
+	return v.writers, ctx.Err()
 }
 
 // Once verifies, and fixes what was requested. It returns what is left in the end.
