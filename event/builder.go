@@ -23,7 +23,7 @@ type Builder struct {
 	known   bool      // the parts beside the record's value have been read
 	gone    bool      // the record is a tombstone, and therefore a delete
 	kept    []Value   // values of the fields in beside.copied
-	refused []refusal // of the current event, each by a conversion
+	refused []refusal // of the current event; first those of fields beside the record's value
 	refuses []refusal // those of fields beside the record's value
 	records uint64    // counted to select those to look at; see Undeclared
 	look    uint64    // the number of the current record among these; 0: it is none of them

@@ -132,12 +132,12 @@ func (b *Builder) convert(n *Node, kind jsontext.Kind, raw []byte) *Error {
 		return b.read(n, raw)
 	}
 	if detail := b.batch.parse(&b.values[n.field], n, kind, raw); detail != "" {
-		return n.misread(detail, raw)
+		return b.misread(n, detail, raw)
 	}
 	return nil
 }
 
-// refusal is the error of a field's conversion, for an event that may yet be left out.
+// refusal is the error of a field's conversion, or of a position past 64 bits, for an event that may yet be left out.
 type refusal struct {
 	node *Node
 	err  *Error

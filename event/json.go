@@ -230,7 +230,7 @@ func (b *Builder) take(n *Node, kind jsontext.Kind, raw []byte) *Error {
 		return b.convert(n, kind, raw)
 	}
 	if detail := b.batch.parse(&b.values[n.field], n, kind, raw); detail != "" {
-		return n.misread(detail, raw)
+		return b.misread(n, detail, raw)
 	}
 	return nil
 }

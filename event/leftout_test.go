@@ -1,6 +1,8 @@
 package event_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,6 +67,72 @@ func TestConversionsDoNotRejectWhatIsLeftOut(t *testing.T) {
 		}
 		if got := said(t, c.schema, rec); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A position that does not fit halts the partition, but not for a record that the envelope leaves out, however large its position is. What
+// is no number past the end of the log, in whichever form, is the record's own fault.
+func TestPositionsThatDoNotFitDoNotHaltAtWhatIsLeftOut(t *testing.T) {
+	number := func(name string, path ...string) event.Field { return at(name, event.Int, path...) }
+	wrapLSN := func(e event.Envelope, lsn event.Field) event.Schema {
+		return e.Wrap(event.Schema{Version: -1, Images: event.Images{Deleted: "gone"}, Position: &event.Position{LSN: lsn.Name},
+			Fields: []event.Field{at("id", event.Int), lsn, {Name: "gone", Type: event.Bool}}})
+	}
+	text := number("lsn", "$source", "lsn")
+	text.Convert.FromText = true
+	wrapped, written := wrapLSN(event.Envelope{Form: event.Debezium}, number("lsn", "$source", "lsn")), wrapLSN(event.Envelope{Form: event.Debezium}, text)
+	header := wrapLSN(event.Envelope{Form: event.Debezium}, event.Field{Name: "lsn", Type: event.Int, Place: event.InHeader, Path: []string{"lsn"}})
+	bare := wrapLSN(event.Envelope{Form: event.Debezium, Unwrapped: true, Keys: []string{"id"}}, number("lsn", "$source", "lsn"))
+	canal := wrapLSN(event.Envelope{Form: event.Canal}, number("id_", "$id"))
+	maxwell := wrapLSN(event.Envelope{Form: event.Maxwell}, number("xid", "$xid"))
+	halts := func(field, number string) string {
+		return "halts: bad_version: field " + field + ": " + number + " does not fit the 55 bits that a version has for it; write to a new table, where versions start again"
+	}
+	const past, wide = "9223372036854775808", "wrong_type: field %s: the number does not fit 64 bits"
+	for _, c := range []struct {
+		name   string
+		schema event.Schema
+		in     string
+		want   string
+	}{
+		{"a truncate past 55 bits", wrapped, `{"op":"t","source":{"lsn":36028797018963968}}`, "left out: truncate"},
+		{"a truncate", wrapped, `{"op":"t","source":{"lsn":` + past + `}}`, "left out: truncate"},
+		{"a truncate, position first", wrapped, `{"source":{"lsn":` + past + `},"op":"t"}`, "left out: truncate"},
+		{"a message with its schema", wrapped, `{"schema":{"type":"struct"},"payload":{"op":"m","source":{"lsn":` + past + `},"message":{"prefix":"p"}}}`, "left out: message"},
+		{"a create", wrapped, `{"op":"c","after":{"id":1},"source":{"lsn":` + past + `}}`, halts("source.lsn", past)},
+		{"a row of an incremental snapshot", wrapped, `{"op":"r","after":{"id":1},"source":{"lsn":` + past + `,"snapshot":"incremental"}}`, halts("source.lsn", past)},
+		{"a negative one", wrapped, `{"op":"c","after":{"id":1},"source":{"lsn":-9223372036854775809}}`, fmt.Sprintf(wide, "source.lsn")},
+		{"a text of a truncate", written, `{"op":"t","source":{"lsn":"` + past + `"}}`, "left out: truncate"},
+		{"a text of a create", written, `{"op":"c","after":{"id":1},"source":{"lsn":"` + past + `"}}`, halts("source.lsn", past)},
+		{"a header of a truncate", header, `{"op":"t"}`, "left out: truncate"},
+		{"a header of a create", header, `{"op":"c","after":{"id":1}}`, halts("$header.lsn", past)},
+		{"unwrapped", bare, `{"id":1,"__source_lsn":` + past + `}`, halts("__source_lsn", past)},
+		{"an unwrapped text", bare, `{"id":1,"__source_lsn":"` + past + `"}`, halts("__source_lsn", past)},
+		{"an unwrapped text with escapes", bare, `{"id":1,"__source_lsn":"\u0039223372036854775808"}`, halts("__source_lsn", past)},
+		{"an unwrapped text, negative", bare, `{"id":1,"__source_lsn":"-9223372036854775809"}`, fmt.Sprintf(wide, "__source_lsn")},
+		{"an unwrapped text with a fraction", bare, `{"id":1,"__source_lsn":"99999999999999999999.5"}`, fmt.Sprintf(wide, "__source_lsn")},
+		{"Canal's statement", canal, `{"type":"ALTER","isDdl":true,"data":null,"id":` + past + `}`, "left out: schema_change"},
+		{"Canal's row", canal, `{"type":"INSERT","data":[{"id":"1"}],"id":` + past + `}`, halts("id", past)},
+		{"Maxwell's statement", maxwell, `{"type":"table-create","xid":` + past + `}`, "left out: schema_change"},
+		{"Maxwell's row", maxwell, `{"type":"insert","data":{"id":1},"xid":` + past + `}`, halts("xid", past)},
+	} {
+		if err := c.schema.Validate(); err != nil {
+			t.Fatal(c.name, err)
+		}
+		var b event.Batch
+		rec := &event.Record{Value: []byte(c.in), Timestamp: 1000, Headers: []event.Header{{Key: "lsn", Value: []byte(past)}}}
+		err, got := event.NewDecoder(c.schema).Decode(rec, &b), ""
+		switch fault, failed := errors.AsType[*event.Error](err); {
+		case failed && fault.Halts:
+			got = "halts: " + err.Error()
+		case failed:
+			got = err.Error()
+		default:
+			got = shown(c.schema, &b.Events[0])
+		}
+		if got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
 }

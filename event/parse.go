@@ -89,10 +89,18 @@ func (b *Batch) parseTime(v *Value, f *TimeFormat, kind jsontext.Kind, raw []byt
 // tooWide is what is wrong with an integer that no Int holds.
 const tooWide = "the number does not fit 64 bits"
 
-// misread returns the error of a number that the node cannot hold, for the reason of the detail.
-func (n *Node) misread(detail string, digits []byte) *Error {
-	if detail == tooWide && n.beyond != nil && digits[0] != '-' {
-		return n.beyond(digits)
+// misread handles a value that the node cannot hold, for the reason of the detail: raw is a number, or JSON. What is no more than a number
+// past the end of a database's log rejects the event only when it ends, as any position that does not fit: records that an envelope leaves
+// out have positions, too.
+func (b *Builder) misread(n *Node, detail string, raw []byte) *Error {
+	if detail == tooWide && n.beyond != nil {
+		if raw[0] == '"' {
+			raw = b.batch.text(raw)
+		}
+		if allDigits(raw) {
+			b.refused = append(b.refused, refusal{n, n.beyond(raw)})
+			return nil
+		}
 	}
 	return &Error{Reason: WrongType, Field: n.path, Detail: detail}
 }

@@ -186,7 +186,7 @@ func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
 // written is part for a number that is written in digits; ok is false if it is none.
 func written(f Field, digits []byte, bits int) (n int64, ok bool, err *Error) {
 	switch u, wrong := strconv.ParseUint(string(digits), 10, 63); {
-	case errors.Is(wrong, strconv.ErrRange):
+	case errors.Is(wrong, strconv.ErrRange) && allDigits(digits):
 		return 0, true, unfit(f, string(digits), bits)
 	case wrong != nil:
 		return 0, false, nil //nolint:nilerr // ok says it

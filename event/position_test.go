@@ -42,6 +42,8 @@ func TestPositions(t *testing.T) {
 			"write to a new table, where versions start again", true},
 		{lsnText, `{"lsn":"18446744073709551615"}`, "bad_version: field lsn: 18446744073709551615 does not fit the 55 bits that a version has for it; " +
 			"write to a new table, where versions start again", true},
+		{lsnText, `{"lsn":"99999999999999999999.5"}`, "wrong_type: field lsn: the number does not fit 64 bits", false},
+		{lsn, `{"lsn":99999999999999999999.5}`, "wrong_type: field lsn: the number does not fit 64 bits", false},
 		{lsn, `{"lsn":-9223372036854775809}`, "wrong_type: field lsn: the number does not fit 64 bits", false},
 		{binlog, `{"file":"b.1","pos":18446744073709551615,"server":1}`, "bad_version: field pos: 18446744073709551615 does not fit the 32 bits that a " +
 			"version has for it; write to a new table, where versions start again", true},
@@ -77,6 +79,8 @@ func TestPositions(t *testing.T) {
 			"has for it; write to a new table, where versions start again", true},
 		{binlog, `{"file":"b.9223372036854775808","pos":4,"server":1}`, "bad_version: field file: 9223372036854775808 does not fit the 23 bits that a version " +
 			"has for it; write to a new table, where versions start again", true},
+		{binlogText, `{"position":"b.99999999999999999999x:4"}`, `bad_version: field position: a binlog's file name must end with a dot and a number, ` +
+			`found "b.99999999999999999999x"`, false},
 		{binlogText, `{"type":"bootstrap-insert"}`, "missing_field: field position: it is part of the version of the event", false},
 		{binlog, `{"pos":4,"server":1}`, "missing_field: field file: it is part of the version of the event", false},
 		{binlog, `{"file":"b.1","pos":4,"server":null}`, "missing_field: field server: it is part of the version of the event", false},

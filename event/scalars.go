@@ -131,16 +131,17 @@ func (b *Builder) Uint(n *Node, i uint64) *Error {
 	if i <= math.MaxInt64 {
 		return b.Int(n, int64(i))
 	}
-	if n.field >= 0 && (n.typ == Int || n.typ.TakesTimes() && n.typ != Time) {
-		return n.misread(tooWide, strconv.AppendUint(b.digits[:0], i, 10))
-	}
 	if n.field >= 0 && n.typ == Float {
 		return b.Float(n, float64(i))
 	}
 	if err := b.have(n); err != nil {
 		return err
 	}
-	return b.number(n, strconv.AppendUint(b.digits[:0], i, 10))
+	digits := strconv.AppendUint(b.digits[:0], i, 10)
+	if n.field >= 0 && (n.typ == Int || n.typ.TakesTimes() && n.typ != Time) {
+		return b.misread(n, tooWide, digits)
+	}
+	return b.number(n, digits)
 }
 
 // Float sets a field to a floating-point number.
@@ -353,7 +354,7 @@ func (b *Builder) number(n *Node, digits []byte) *Error {
 		return nil
 	}
 	if detail := b.batch.parse(&b.values[n.field], n, '0', digits); detail != "" {
-		return n.misread(detail, digits)
+		return b.misread(n, detail, digits)
 	}
 	return nil
 }
