@@ -53,9 +53,7 @@ func (b *Builder) make(rec *Record, batch *Batch) *Error {
 
 // all makes the events of the current record.
 func (b *Builder) all(rec *Record, batch *Batch) *Error {
-	if err := b.begin(); err != nil {
-		return err
-	}
+	b.begin()
 	switch d := b.decoder; {
 	case rec.Value == nil && d.envelope != nil:
 		if err := d.envelope.noValue(b); err != nil {
@@ -79,13 +77,12 @@ func (b *Builder) all(rec *Record, batch *Batch) *Error {
 }
 
 // begin makes room for an event and takes what the record holds for it beside its value.
-func (b *Builder) begin() *Error {
+func (b *Builder) begin() {
 	b.values = b.batch.cut(b.decoder.width())
 	b.start()
 	if b.decoder.beside.some() && !b.known {
-		return b.readBeside()
+		b.readBeside()
 	}
-	return nil
 }
 
 // restart drops everything that the current event has from the record's value.
@@ -129,6 +126,9 @@ func (b *Builder) finish() *Error {
 		}
 	}
 	if len(b.refused) > 0 && b.leftOut == "" {
+		if len(b.refuses) > 0 {
+			b.Element(noElement) // the error is the record's, of whichever element the event is made
+		}
 		return b.refused[0].err
 	}
 	// The event is made in its place; if there is an error, Decode takes it away again.
@@ -162,7 +162,8 @@ func (b *Builder) Next() *Error {
 	if b.row++; b.row == MaxEvents {
 		return &Error{Reason: TooLarge, Detail: fmt.Sprintf("the record contains more than %d events", MaxEvents)}
 	}
-	return b.begin()
+	b.begin()
+	return nil
 }
 
 // MaxEvents is the most events that a record may make. Each takes far more memory than its shortest form in a record.

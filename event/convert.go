@@ -137,7 +137,8 @@ func (b *Builder) convert(n *Node, kind jsontext.Kind, raw []byte) *Error {
 	return nil
 }
 
-// refusal is the error of a field's conversion, or of a position past 64 bits, for an event that may yet be left out.
+// refusal is the error of a field's conversion, of a field beside the record's value, or of a position past 64 bits, for an event that may
+// yet be left out.
 type refusal struct {
 	node *Node
 	err  *Error
@@ -147,11 +148,18 @@ type refusal struct {
 // when it ends: an envelope's own fields, such as its kind of change, are also in records that it leaves out.
 func (b *Builder) read(n *Node, text []byte) *Error {
 	err := b.readNow(n, text)
-	if err != nil && n.convert != nil {
-		b.refused = append(b.refused, refusal{n, err})
+	if n.convert != nil {
+		b.refuse(n, err)
 		return nil
 	}
 	return err
+}
+
+// refuse keeps an error, if it is one, until the event ends.
+func (b *Builder) refuse(n *Node, err *Error) {
+	if err != nil {
+		b.refused = append(b.refused, refusal{n, err})
+	}
 }
 
 // readNow is read that rejects at once.

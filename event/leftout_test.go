@@ -22,10 +22,14 @@ func TestConversionsDoNotRejectWhatIsLeftOut(t *testing.T) {
 	number := at("n", event.Int, "$source", "table")
 	number.Convert.FromText = true
 	header := table(event.Field{Name: "h", Type: event.Text, Place: event.InHeader, Path: []string{"h"}}, "a")
+	count := event.Field{Name: "h", Type: event.Int, Place: event.InHeader, Path: []string{"h"}}
+	key := event.Field{Name: "k", Type: event.Int, Place: event.InKey, Path: []string{"k"}}
 	topic := table(event.Field{Name: "topic", Type: event.Text, Place: event.RecordTopic}, "shop.orders")
 	debezium := func(f event.Field) event.Schema {
 		return wrap(event.Envelope{Form: event.Debezium}, -1, at("id", event.Int), f)
 	}
+	keyed := debezium(key)
+	keyed.KeyFormat = event.JSONFormat{}
 	bare := wrap(event.Envelope{Form: event.Debezium, Unwrapped: true, MarkedDeletes: true}, -1, at("id", event.Int), header)
 	canal := wrap(event.Envelope{Form: event.Canal}, -1, at("id", event.Int), kind)
 	maxwell := wrap(event.Envelope{Form: event.Maxwell}, -1, at("id", event.Int), kind)
@@ -50,6 +54,11 @@ func TestConversionsDoNotRejectWhatIsLeftOut(t *testing.T) {
 		{"a change", debezium(header), `{"op":"c","after":{"id":1}}`, `wrong_type: field $header.h: "z" is not in the table of its values`},
 		{"another topic", debezium(topic), `{"op":"t"}`, "left out: truncate"},
 		{"a change of another topic", debezium(topic), `{"op":"c","after":{"id":1}}`, `wrong_type: field $topic: "shop.other" is not in the table of its values`},
+		{"a header that is no number, of a tombstone", debezium(count), "", "left out: tombstone"},
+		{"a header that is no number, of a truncate", debezium(count), `{"op":"t"}`, "left out: truncate"},
+		{"a header that is no number, of a change", debezium(count), `{"op":"c","after":{"id":1}}`, `wrong_type: field $header.h: an integer is expected, found "z"`},
+		{"a key that is no number, of a truncate", keyed, `{"op":"t"}`, "left out: truncate"},
+		{"a key that is no number, of a change", keyed, `{"op":"c","after":{"id":1}}`, `wrong_type: field $key.k: an integer is expected, found a string`},
 		{"an unwrapped tombstone", bare, "", "left out: tombstone"},
 		{"images without an envelope", images, "", "left out: tombstone"},
 
@@ -61,7 +70,7 @@ func TestConversionsDoNotRejectWhatIsLeftOut(t *testing.T) {
 		{"Maxwell's bootstrap", maxwell, `{"type":"bootstrap-start","data":{}}`, "left out: bootstrap"},
 		{"Maxwell's delete", maxwell, `{"type":"delete","data":{"id":1}}`, `wrong_type: field type: "delete" is not in the table of its values`},
 	} {
-		rec := &event.Record{Topic: "shop.other", Value: []byte(c.in), Timestamp: 1000, Headers: []event.Header{{Key: "h", Value: []byte("z")}}}
+		rec := &event.Record{Topic: "shop.other", Key: []byte(`{"k":"z"}`), Value: []byte(c.in), Timestamp: 1000, Headers: []event.Header{{Key: "h", Value: []byte("z")}}}
 		if c.in == "" {
 			rec.Value = nil
 		}
@@ -133,6 +142,32 @@ func TestPositionsThatDoNotFitDoNotHaltAtWhatIsLeftOut(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The dead letter of an array names the object that is at fault, and none if what is wrong is beside the value.
+func TestARefusalBesideAnArrayIsOfNoElement(t *testing.T) {
+	status := at("status", event.Text)
+	status.Convert.Enum = map[string]string{"new": "NEW"}
+	for _, field := range []event.Field{
+		{Name: "h", Type: event.Text, Place: event.InHeader, Path: []string{"h"}, Convert: event.Conversion{Enum: map[string]string{"a": "A"}}},
+		{Name: "h", Type: event.Int, Place: event.InHeader, Path: []string{"h"}},
+	} {
+		s := event.Schema{Version: -1, Format: event.JSONFormat{Array: true}, Fields: []event.Field{status, field}}
+		for _, c := range []struct{ header, in, want string }{
+			{"z", `[{"status":"new"}]`, "wrong_type: field $header.h: "}, {"z", `[{"status":"old"}]`, "wrong_type: field $header.h: "},
+			{"z", `[{"status":"new"},{"status":"old"}]`, "wrong_type: field $header.h: "}, {"z", `[]`, "left out: empty"},
+			{"z", `[{"status":[]}]`, "wrong_type: field 0.status: "},
+			{"", `[{"status":"new"},{"status":"old"}]`, "wrong_type: field 1.status: "},
+		} {
+			rec := &event.Record{Value: []byte(c.in)}
+			if c.header != "" {
+				rec.Headers = []event.Header{{Key: "h", Value: []byte(c.header)}}
+			}
+			if got := said(t, s, rec); !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s with the header %q: %s, want %s", c.in, c.header, got, c.want)
+			}
 		}
 	}
 }

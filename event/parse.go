@@ -98,7 +98,7 @@ func (b *Builder) misread(n *Node, detail string, raw []byte) *Error {
 			raw = b.batch.text(raw)
 		}
 		if allDigits(raw) {
-			b.refused = append(b.refused, refusal{n, n.beyond(raw)})
+			b.refuse(n, n.beyond(raw))
 			return nil
 		}
 	}

@@ -126,23 +126,19 @@ func (d *Decoder) put(i int, f Field) bool {
 	return true
 }
 
-// readBeside reads what the record holds beside its value.
-func (b *Builder) readBeside() *Error {
+// readBeside reads what the record holds beside its value. What is wrong there rejects the record's events only when they end: those that
+// an envelope leaves out need none of it.
+func (b *Builder) readBeside() {
 	w := &b.decoder.beside
 	for i := range w.parts {
-		if err := b.part(&w.parts[i]); err != nil {
-			return err
-		}
+		b.refuse(w.parts[i].node, b.part(&w.parts[i]))
 	}
-	if err := b.readKey(); err != nil {
-		return err
-	}
+	b.refuse(w.keyRoot, b.readKey())
 	b.known, b.kept, b.refuses = true, b.kept[:0], append(b.refuses[:0], b.refused...)
 	for _, i := range w.copied {
 		b.kept = append(b.kept, b.values[i])
 	}
 	b.keepBeside()
-	return nil
 }
 
 // keepBeside sets the values that every event of the record has.
