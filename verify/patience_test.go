@@ -167,8 +167,11 @@ func TestErrorsOfWhatCannotBeDeletedShowNoMaskedKey(t *testing.T) {
 				t.Errorf("it is %v that the error shows %s: %v", got, key, err)
 			}
 		}
-		if !strings.Contains(strings.ReplaceAll(err.Error(), "_", " "), "version conflict") || !strings.Contains(err.Error(), "is not in the region") {
+		if !strings.Contains(strings.ReplaceAll(err.Error(), "_", " "), "version conflict") || !strings.Contains(err.Error(), "WrongRegionException") {
 			t.Errorf("the error does not say why: %v", err)
+		}
+		if got := strings.Contains(err.Error(), "is not in the region from neighbour on"); got != c.shown {
+			t.Errorf("it is %v that the error shows another row, which the server quotes: %v", got, err)
 		}
 	}
 }
@@ -183,7 +186,8 @@ func (s refusing) Remove(_ context.Context, key []byte, _ []verify.Cell) error {
 	if s.documents {
 		return &indexer.RequestError{Status: 409, Kind: "version_conflict_engine_exception", Reason: fmt.Sprintf("[%s]: version conflict", key)}
 	}
-	return fmt.Errorf("row %s is not in the region", key)
+	return &hbase.Error{Op: "delete", Server: "rs1:16020", Class: "org.apache.hadoop.hbase.regionserver.WrongRegionException",
+		Err: fmt.Errorf("WrongRegionException: row %s is not in the region from neighbour on", key)}
 }
 
 // masking returns rules that mask the keys of all that a world writes.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"brine/event"
+	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
 	"brine/ingest/eras"
@@ -265,6 +266,9 @@ func (c *Check) notRemoved(f *Finding, err error) error {
 		err = indexer.Unquoted(err)
 	}
 	if c.opts.Masks.MasksKey(f.Table) {
+		if e := (*hbase.Error)(nil); errors.As(err, &e) {
+			err = hbase.Unquoted(e.Server, e.Class, err)
+		}
 		key, err = mask.Text, event.Without(err, key)
 	}
 	return fmt.Errorf("verify: %s, %s: %w", f.Table, key, err)

@@ -168,7 +168,8 @@ func (s rowStore) Remove(ctx context.Context, key []byte, cells []Cell) error {
 	}
 	failures, err := s.client.Submit(ctx, b).Wait(ctx)
 	if err == nil && len(failures) > 0 {
-		err = failures[0].Err
+		e := &failures[0]
+		err = &hbase.Error{Op: "delete", Table: s.table, Server: e.Server, Class: e.Class, Attempts: e.Attempts, Err: e.Err}
 	}
 	return err
 }
