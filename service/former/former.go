@@ -37,6 +37,7 @@ type Notes struct {
 	cfg     *config.Config
 	marks   []control.Mark
 	kept    map[string]control.Configuration // those stored last
+	stored  []control.Configuration          // whose places have not been asked for yet
 	places  []control.Place
 	lost    []string // pipelines of which an earlier version stored a configuration that no longer says where they read
 	commits map[place]Commit
@@ -51,11 +52,10 @@ type Topic interface {
 // Read reads the notes for the halves of a configuration.
 func Read(ctx context.Context, topic Topic, cfg *config.Config) (*Notes, error) {
 	marks, all, err := topic.Marks(ctx)
-	n := &Notes{cfg: cfg, marks: marks, kept: map[string]control.Configuration{}, loaded: map[string]*config.Config{}}
+	n := &Notes{cfg: cfg, marks: marks, kept: map[string]control.Configuration{}, stored: all, loaded: map[string]*config.Config{}}
 	for _, c := range all {
 		n.kept[c.Name] = c
 	}
-	n.readPlaces(all)
 	return n, err
 }
 

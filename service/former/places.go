@@ -50,6 +50,7 @@ func (n *Notes) Letters(h config.Half) (topics []string) {
 	if n == nil {
 		return nil
 	}
+	n.readPlaces()
 	now := h.Pipeline.DeadLetterTopic()
 	for _, at := range n.places {
 		if at.Half != h.Name() || at.Pattern == "" && !slices.Contains(at.Topics, h.Pipeline.Topic) {
@@ -68,6 +69,7 @@ func (n *Notes) Others(store string, index bool) (others []string) {
 	if n == nil {
 		return nil
 	}
+	n.readPlaces()
 	kind := "tables."
 	if index {
 		kind = "indexes."
@@ -107,8 +109,11 @@ func (n *Notes) Others(store string, index bool) (others []string) {
 	return others
 }
 
-// readPlaces collects the places of all stored configurations. Earlier versions have not stored any: those follow from the configuration.
-func (n *Notes) readPlaces(all []control.Configuration) {
+// readPlaces collects the places of all stored configurations, the first time. Earlier versions have not stored any: those follow from the
+// configuration, which is loaded for that. Whoever only wants marks need not wait for it.
+func (n *Notes) readPlaces() {
+	all := n.stored
+	n.stored = nil
 	for i := range all {
 		c := &all[i]
 		if c.Place != nil {

@@ -81,3 +81,18 @@ func TestPlacesOfFormerConfigurations(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesAreReadOnceAndWhenAskedFor checks that configurations without a place are loaded only for those who ask for places, and once.
+func TestPlacesAreReadOnceAndWhenAskedFor(t *testing.T) {
+	n, err := Read(t.Context(), stored{{Name: "2.x", Pipeline: "q", Written: "pipelines: {"}}, load(t))
+	if err != nil || len(n.places)+len(n.lost) > 0 {
+		t.Fatalf("read before anybody asks: %+v, %q, %v", n.places, n.lost, err)
+	}
+	for range 2 {
+		n.Letters(n.cfg.Halves()[0])
+		n.Others("t", false)
+	}
+	if len(n.places) != 0 || !slices.Equal(n.lost, []string{"q"}) {
+		t.Errorf("read several times: %+v, %q", n.places, n.lost)
+	}
+}
