@@ -23,6 +23,12 @@ import (
 // verified verifies moving, or one kind of its halves, with the current file, as brine verify does. It returns the report and what was shown.
 func (r *reloadable) verified(asked verifications.Asked, kind string) (report *verify.Report, notes string, err error) {
 	r.t.Helper()
+	return r.verifiedWhile(asked, kind, func() {})
+}
+
+// verifiedWhile is verified, and confirms that what is extra be deleted after it has called confirm.
+func (r *reloadable) verifiedWhile(asked verifications.Asked, kind string, confirm func()) (report *verify.Report, notes string, err error) {
+	r.t.Helper()
 	cfg, _, err := r.source()
 	if err != nil {
 		r.t.Fatal(err)
@@ -52,7 +58,7 @@ func (r *reloadable) verified(asked verifications.Asked, kind string) (report *v
 	}
 	report, err = v.Once(context.WithoutCancel(r.t.Context()), &verifications.Shown{
 		Note: note, Report: func(found *verify.Report) { report = found }, Repaired: func(int64, error) {}, Deleted: func(int64, error) {},
-		Again: func(*verify.Report) {}, During: func(do func()) { do() }, Confirm: func(int64) error { return nil },
+		Again: func(*verify.Report) {}, During: func(do func()) { do() }, Confirm: func(int64) error { confirm(); return nil },
 	})
 	return report, notes, err
 }
@@ -158,6 +164,45 @@ func TestReloadStoresThePlaceOfWhatItRemoves(t *testing.T) {
 	_, _, err := r.verified(verifications.Asked{DeleteExtra: true}, "")
 	if err == nil || !strings.Contains(err.Error(), "pipeline third from topic third") || r.rows("moving") != 40 {
 		t.Errorf("deleting what is extra ends with %v and leaves %d rows, want 40", err, r.rows("moving"))
+	}
+}
+
+// TestReloadDuringAVerificationDeletesNothing reloads a wider filter, or adds a pipeline to the table, after a verification has read
+// everything, and before it deletes what is extra. It checks that nothing is deleted then, and that the error says what has changed.
+func TestReloadDuringAVerificationDeletesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ after, changed string }{
+		"a wider filter": {filtered("n % 2 == 0 || n % 3 == 0"), "the configuration that moving.rows reads by changed"},
+		"another pipeline": {filtered("n % 2 == 0") + strings.Replace(thirdLine, "table: third", "table: moving", 1),
+			"what else writes moving (pipeline third from topic third) changed"},
+		"nothing": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := startLines(t, filtered("n % 2 == 0"))
+			r.storedAll()
+			r.publish("moving", 0, 40)
+			r.settled("moving.rows", 40)
+			r.settled("moving.documents", 40)
+			r.stray()
+			report, _, err := r.verifiedWhile(verifications.Asked{DeleteExtra: true}, service.Rows, func() {
+				if c.after != "" {
+					r.reload(c.after, "applied")
+				}
+			})
+			want := 21
+			if c.after == "" {
+				want = 20
+				if err != nil {
+					t.Error(err)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), c.changed) || report.Count(verify.Extra) != 1 {
+				t.Errorf("deleting what is extra ends with %v after %+v, want %q", err, report, c.changed)
+			}
+			if n := r.rows("moving"); n != want {
+				t.Errorf("%d rows, want %d", n, want)
+			}
+		})
 	}
 }
 

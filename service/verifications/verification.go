@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
+	"strings"
 
 	"brine/config"
 	"brine/event"
@@ -288,6 +290,9 @@ func (v *Verification) fix(ctx context.Context, check *verify.Check, report *ver
 		if err := shown.Confirm(extra); err != nil {
 			return report, err
 		}
+		if err := v.unchanged(ctx); err != nil {
+			return report, err
+		}
 		rows, err := check.DeleteExtra(ctx)
 		if shown.Deleted(rows, err); err != nil {
 			return report, err
@@ -315,6 +320,36 @@ func (v *Verification) mayDelete() error {
 		}
 	}
 	return nil
+}
+
+// unchanged returns an error if a reload has changed since the beginning what writes the tables: what looks extra may be written since.
+func (v *Verification) unchanged(ctx context.Context) error {
+	if v.asked.AsConfigured {
+		return nil
+	}
+	notes, err := service.Former(ctx, v.cfg, slog.New(slog.DiscardHandler), brokers.HalvesOf(v.halves)...)
+	if err != nil {
+		return err
+	}
+	changed := ""
+	for i, g := range v.halves {
+		if !alike(v.former[i], notes.Written(g.Half)) {
+			changed = "the configuration that " + g.Half.Name() + " reads by"
+		}
+	}
+	for i := range v.Options.Tables {
+		t := &v.Options.Tables[i]
+		if others := notes.Others(t.Name, t.Documents); !slices.Equal(others, t.Others) {
+			changed = "what else writes " + t.Name + " (" + strings.Join(others, ", ") + ")"
+		}
+	}
+	switch {
+	case notes == nil && v.noted:
+		changed = "whether brine may read the control topic"
+	case changed == "":
+		return nil
+	}
+	return fault.New(fault.Failed, fmt.Errorf("%s changed during the verification; nothing is deleted", changed), "verify again")
 }
 
 // Failure wraps the error of a verification in its fault kind.
