@@ -86,9 +86,14 @@ func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition i
 		if i < 0 || cfgs[i] != cfg {
 			i = len(out)
 			src := s.explainedBy(h.Pipeline, by)
-			src.Letters, src.Before = s.Config().Ingest(p, p.RowsGroup()), notes.Letters(now)
+			src.Letters = s.Config().Ingest(p, p.RowsGroup())
 			src.Fixed = func(half, let string) (*explain.Source, error) { return s.explainedFixed(p, half, let) }
 			out, cfgs = append(out, src), append(cfgs, cfg)
+		}
+		for _, topic := range notes.Letters(now) { // each half has its own
+			if !slices.Contains(out[i].Before, topic) {
+				out[i].Before = append(out[i].Before, topic)
+			}
 		}
 		explainHalf(&out[i], h)
 	}

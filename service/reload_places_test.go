@@ -110,6 +110,23 @@ func TestLettersOfAFormerTopicAreNotLost(t *testing.T) {
 	}
 }
 
+// TestExplainFindsLettersOfEachHalf has a record rejected by the documents alone while the dead letters went elsewhere, and by the rows
+// later. It checks that explain finds the dead letters of both.
+func TestExplainFindsLettersOfEachHalf(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, strings.Replace(lines, "topic: moving\n", "topic: moving\n    dead_letters: second\n", 1), "moving.documents")
+	r.reject()
+	r.settled("moving.documents", devstack.Partitions)
+	r.storedAll()
+	r.stop()
+	r.write(lines)
+	r.startAgain()
+	r.settled("moving.rows", devstack.Partitions)
+	if p := r.explain(0, 0); len(p.Letters) != 2 {
+		t.Errorf("the record has the dead letters %+v, want those of two halves", p.Letters)
+	}
+}
+
 // TestRowsOfAFormerTopicAreNotDeleted has a pipeline write from one topic, and then from another, or has another pipeline write the same
 // table, which is removed then. It checks that verify --delete-extra leaves alone what came from the topic that is no longer read.
 func TestRowsOfAFormerTopicAreNotDeleted(t *testing.T) {
