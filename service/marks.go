@@ -81,7 +81,11 @@ func (s *Service) recordTaken(ctx context.Context, h *Half, at reload.Offset, wa
 		}
 		switch {
 		case err == nil:
-			s.log.Info("audit: a partition that was read by another configuration is read by this one", "from", at.String())
+			what := "audit: a partition that was read by another configuration is read by this one"
+			if was.Last() == h.reads.Meaning {
+				what = "audit: a partition whose offset was set is read by the same configuration as before"
+			}
+			s.log.Info(what, "from", at.String())
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -321,7 +325,7 @@ func (s *Service) checkReturning(ctx context.Context, next *config.Config, r *re
 		for i := range noted {
 			noted[i] = ingest.NotedReader(noted[i])
 		}
-		for _, name := range former.Others(h, noted) {
+		for _, name := range former.OtherMeanings(h, noted) {
 			r.Returns(h, notes.Configured(name, h.Pipeline.Name), next)
 		}
 	}

@@ -27,8 +27,8 @@ const (
 	uncertain // one of several
 )
 
-// place is a partition that a group reads.
-type place struct {
+// groupPartition is a partition that a group reads.
+type groupPartition struct {
 	group, topic string
 	partition    int
 }
@@ -36,9 +36,9 @@ type place struct {
 // Committed notes what the group of a half, which reads a single topic, has committed in a partition.
 func (n *Notes) Committed(h config.Half, partition int, c Commit) {
 	if n.commits == nil {
-		n.commits = map[place]Commit{}
+		n.commits = map[groupPartition]Commit{}
 	}
-	n.commits[place{h.Group(), h.Pipeline.Topic, partition}] = c
+	n.commits[groupPartition{h.Group(), h.Pipeline.Topic, partition}] = c
 }
 
 // reader returns by which configuration a partition is read. If it is another one than the half's, which the partition's marks do not say,
@@ -46,7 +46,7 @@ func (n *Notes) Committed(h config.Half, partition int, c Commit) {
 // with. If a program that notes nothing has set the offset, any stored configuration may have read what lies behind it. And if the offset
 // was set after a reload was announced that no mark tells of, it does not say up to where the former configuration has read.
 func (n *Notes) reader(h config.Half, partition int, marks []control.Mark) (by, *reload.Reader, int64) {
-	c, committed := n.commits[place{h.Group(), h.Pipeline.Topic, partition}]
+	c, committed := n.commits[groupPartition{h.Group(), h.Pipeline.Topic, partition}]
 	switch {
 	case !committed:
 		return notSaid, nil, 0

@@ -40,7 +40,7 @@ type Notes struct {
 	stored  []control.Configuration          // whose places have not been asked for yet
 	places  []control.Place
 	lost    []string // pipelines of which an earlier version stored a configuration that no longer says where they read
-	commits map[place]Commit
+	commits map[groupPartition]Commit
 	loaded  map[string]*config.Config // by name; nil: it is no longer known what was in force
 }
 
@@ -59,8 +59,8 @@ func Read(ctx context.Context, topic Topic, cfg *config.Config) (*Notes, error) 
 	return n, err
 }
 
-// Others returns what the half made of records where it was configured otherwise, according to what its group's commits note of who reads.
-func Others(h config.Half, readers []string) (names []string) {
+// OtherMeanings returns what the half made of records where it was configured otherwise, according to what its group's commits note of who reads.
+func OtherMeanings(h config.Half, readers []string) (names []string) {
 	now := reload.MeaningOf(h)
 	for _, reader := range readers {
 		r := reload.ParseReader(reader).For(h)

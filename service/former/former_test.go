@@ -221,8 +221,8 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestOthers checks what the notes of a group's commits say that a half made of records where it was configured otherwise.
-func TestOthers(t *testing.T) {
+// TestOtherMeanings checks what the notes of a group's commits say that a half made of records where it was configured otherwise.
+func TestOtherMeanings(t *testing.T) {
 	h := load(t).Halves()[0]
 	now, early := reload.MeaningOf(h), reload.Meaning(h.Pipeline)
 	for _, c := range []struct {
@@ -235,7 +235,7 @@ func TestOthers(t *testing.T) {
 		{[]string{now + ">x@7"}, []string{"x"}}, // announced, and perhaps begun
 		{[]string{"x>" + now + "@7"}, []string{"x"}},
 	} {
-		if got := Others(h, c.readers); !slices.Equal(got, c.want) {
+		if got := OtherMeanings(h, c.readers); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.readers, got, c.want)
 		}
 	}
