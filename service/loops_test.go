@@ -177,3 +177,33 @@ func TestReloadWithTheSameFilterIsNoNewerConfiguration(t *testing.T) {
 		t.Error("one with another filter does not count as newer")
 	}
 }
+
+// marksBehind has a mark at offset 9 of the configuration "mine".
+type marksBehind struct{ *notedMarks }
+
+func (marksBehind) Marks(context.Context) ([]control.Mark, []control.Configuration, error) {
+	return []control.Mark{{Group: "g", Topic: "t", Partition: 1, Offset: 9, Was: "other", Is: "mine"}}, nil, nil
+}
+
+// TestAuditSaysWhoReadsAPartitionWhoseOffsetWasSet checks that the audit line names another configuration only if there is one.
+func TestAuditSaysWhoReadsAPartitionWhoseOffsetWasSet(t *testing.T) {
+	cfg, problems := config.Parse("brine.yaml", []byte(`
+kafka: { brokers: ["x:1"] }
+hbase: { connect: "rpc://x:1" }
+tables: { t: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } } }
+pipelines: { p: { topic: t, fields: { id: text }, rows: [ { table: t, set: { "e:id": id } } ] } }
+`), func(string) (string, bool) { return "", false })
+	if problems.Err() != nil {
+		t.Fatal(problems)
+	}
+	for note, want := range map[string]string{"mine": "the same configuration as before", "2.other": "read by another configuration"} {
+		log := &testenv.Text{}
+		s := &Service{log: slog.New(slog.NewTextHandler(log, nil)), marks: marksBehind{&notedMarks{}}}
+		h := &Half{cfg: cfg, pipeline: cfg.Pipelines[0], kind: Rows, group: "g", reads: reload.Reader{Meaning: "mine"},
+			onward: &onward{mark: control.Mark{Group: "g", Is: "mine"}}}
+		taken := ingest.Taken{Topic: "t", Partition: 1, Offset: 7, Reach: 7, Reader: note, Moved: true}
+		if _, err := s.admit(h)(t.Context(), taken); err != nil || !strings.Contains(log.String(), want) {
+			t.Errorf("after %s: %v, %s", note, err, log)
+		}
+	}
+}
