@@ -44,7 +44,7 @@ func (n *Notes) Committed(h config.Half, partition int, c Commit) {
 // reader returns by which configuration a partition is read. If it is another one than the half's, which the partition's marks do not say,
 // it returns who reads, and the committed offset: the configuration asked about is in a file that brine has not been started or reloaded
 // with. If a program that notes nothing has set the offset, any stored configuration may have read what lies behind it. And if the offset
-// was set after a reload was announced that no mark tells of, it does not say up to where the former configuration has read.
+// was set after a reload was announced that no mark follows, it does not say up to where the former configuration has read.
 func (n *Notes) reader(h config.Half, partition int, marks []control.Mark) (by, *reload.Reader, int64) {
 	c, committed := n.commits[groupPartition{h.Group(), h.Pipeline.Topic, partition}]
 	switch {

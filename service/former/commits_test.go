@@ -83,7 +83,7 @@ func TestReadByAnotherConfiguration(t *testing.T) {
 }
 
 // TestErasDoNotMoveWithCommits checks that each further commit of the same other configuration leaves the eras as they are: whoever follows
-// opens its writers anew where they change.
+// opens its writers again where they change.
 func TestErasDoNotMoveWithCommits(t *testing.T) {
 	running, edited := load(t), load(t, "    version: at\n", "    version: at\n"+filter)
 	now := edited.Halves()[0]
