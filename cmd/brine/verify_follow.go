@@ -16,7 +16,7 @@ func (v *verification) follow(ctx context.Context) error {
 	}
 	defer stop()
 	f := verify.Follower{
-		Options: v.Options, Every: v.cmd.Every, Committed: v.Round, Work: v.work,
+		Options: v.Options, Every: v.cmd.Every, Committed: v.round, Work: v.work,
 		Started: func() {
 			v.metrics.Proved(time.Now(), v.Options.Sample < 1) // nothing has been committed since
 			v.screen.Note("following: verifying new commits every %v", v.cmd.Every)
@@ -45,6 +45,14 @@ func (v *verification) follow(ctx context.Context) error {
 		f.Writers = v.Writers
 	}
 	return f.Run(ctx)
+}
+
+// round is Round, and tells if a group has come to be read by another configuration.
+func (v *verification) round(ctx context.Context) (next, ends []map[int]int64, err error) {
+	if next, ends, err = v.Round(ctx); err == nil {
+		v.Tell(v.screen.Note)
+	}
+	return next, ends, err
 }
 
 // serve serves metrics and health, if --listen is given, until stop is called.

@@ -33,10 +33,11 @@ type Verification struct {
 	cfg     *config.Config
 	brokers *offsets.Client
 	halves  []*brokers.Group
-	notes   *former.Notes  // nil: as configured now, or brine may not read them
-	noted   bool           // there were notes
-	former  []*former.Half // by half
-	writers []event.Writer // by half; nil until a repair needs it
+	notes   *former.Notes           // nil: as configured now, or brine may not read them
+	noted   bool                    // there were notes
+	former  []*former.Half          // by half
+	told    map[*brokers.Group]bool // that they are read by another configuration
+	writers []event.Writer          // by half; nil until a repair needs it
 }
 
 // Shown receives the progress and findings of a verification. All fields are required.
@@ -127,6 +128,7 @@ func (v *Verification) take(notes *former.Notes) error {
 			v.Service.CloseFormer(v.former[i])
 		}
 		v.former[i], v.writers[i] = of, nil
+		delete(v.told, g)
 		s.Eras, s.Former = nil, nil
 		service.VerifyFormer(s, of, func() *hbase.Client { return v.Service.Client() })
 	}
@@ -179,12 +181,7 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 	if err != nil {
 		return err
 	}
-	for i, h := range v.halves {
-		if i < len(v.former) && v.former[i].Elsewhere() {
-			note("%s: group %s is read by another configuration than this one, so its records are judged by that; --as-configured judges them by "+
-				"this one", h.Half.Name(), h.Group.Group)
-		}
-	}
+	v.Tell(note)
 	if v.asked.Ahead {
 		return nil
 	}
@@ -196,6 +193,21 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 		v.Options.Sources[i].Settled = committed[i]
 	}
 	return nil
+}
+
+// Tell notes which groups are read by another configuration than this one, unless it has told so before and nothing has changed since.
+func (v *Verification) Tell(note func(format string, args ...any)) {
+	for i, of := range v.former {
+		h := v.halves[i]
+		if v.told == nil {
+			v.told = map[*brokers.Group]bool{}
+		}
+		if of.Elsewhere() && !v.told[h] {
+			note("%s: group %s is read by another configuration than this one, so its records are judged by that; --as-configured judges them by "+
+				"this one", h.Half.Name(), h.Group.Group)
+		}
+		v.told[h] = of.Elsewhere()
+	}
 }
 
 // Committed queries the committed offsets of the groups and the ends of the partitions, by half and partition.
