@@ -105,15 +105,13 @@ func (p *place) readBeside(e *envelope) {
 		}
 		p.from = of[0]
 	}
-	is := func(field int, path ...string) bool {
-		return field >= 0 && slices.Equal(s.Fields[p.from].Path, e.place(path, nil))
-	}
+	from := func(path ...string) bool { return slices.Equal(s.Fields[p.from].Path, e.place(path, nil)) }
 	switch {
-	case e.Form == Debezium && is(p.lsn, "$source", "lsn"):
+	case p.lsn >= 0 && e.Form == Debezium && from("$source", "lsn"):
 		p.beside, p.besideIs = e.read(Nested, e.place([]string{"$source", "snapshot"}, nil)...), "incremental"
-	case e.Unwrapped && is(p.lsn, "$lsn"):
+	case p.lsn >= 0 && e.Unwrapped && from("$lsn"):
 		p.beside, p.besideIs = e.read(Nested, e.place([]string{"$snapshot"}, nil)...), "incremental"
-	case e.Form == Maxwell && p.pos < 0 && is(p.file, "$position"):
+	case p.file >= 0 && p.pos < 0 && e.Form == Maxwell && from("$position"):
 		p.beside, p.besideIs = e.kind, "bootstrap-insert"
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
-
-	"brine/event"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
+
+	"brine/event"
 )
 
 // with appends a field.
