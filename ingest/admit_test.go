@@ -75,8 +75,8 @@ func TestAdmit(t *testing.T) {
 
 			second := newStore()
 			two := &admissions{note: "two", hold: make(chan struct{})}
-			l = run(two, second)
 			b.produce(5, 0, 1)
+			l = run(two, second)
 			time.Sleep(10 * time.Second)
 			two.wantAsked(t, 10, "one@1") // though nothing was written under that note
 			b.wantCommitted(map[int]int64{0: 15, 1: 10})
