@@ -147,8 +147,8 @@ func TestRepairsPastReloadsCloseWhatTheyReplace(t *testing.T) {
 		return slices.Clone(w)
 	}
 	writers()
-	told := 0
-	tell := func() { v.Tell(func(string, ...any) { told++ }) }
+	said := 0
+	say := func() { v.Say(func(string, ...any) { said++ }) }
 	sent := 40
 	for i, text := range []string{thirds(lines), filtered("n % 2 == 0"), filtered("n % 5 == 0")} {
 		r.reload(text, reload.Applied)
@@ -163,11 +163,11 @@ func TestRepairsPastReloadsCloseWhatTheyReplace(t *testing.T) {
 		if again := writers(); again[0] != before[0] || again[1] != before[1] {
 			t.Errorf("after %d reloads, a round without any opened writers again", i+1)
 		}
-		r.wait("told that both groups are read by another configuration", func() bool { writers(); tell(); return told >= 2*(i+1) })
+		r.wait("said that both groups are read by another configuration", func() bool { writers(); say(); return said >= 2*(i+1) })
 		writers()
-		tell()
-		if told != 2*(i+1) {
-			t.Errorf("after %d reloads of two halves, told %d times that another configuration reads", i+1, told)
+		say()
+		if said != 2*(i+1) {
+			t.Errorf("after %d reloads of two halves, said %d times that another configuration reads", i+1, said)
 		}
 	}
 }

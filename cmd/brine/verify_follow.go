@@ -47,10 +47,10 @@ func (v *verification) follow(ctx context.Context) error {
 	return f.Run(ctx)
 }
 
-// round is Round, and tells if a group has come to be read by another configuration.
+// round is Round, and says if a group has come to be read by another configuration.
 func (v *verification) round(ctx context.Context) (next, ends []map[int]int64, err error) {
 	if next, ends, err = v.Round(ctx); err == nil {
-		v.Tell(v.screen.Note)
+		v.Say(v.screen.Note)
 	}
 	return next, ends, err
 }

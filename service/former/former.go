@@ -16,6 +16,7 @@ import (
 	"context"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -178,6 +179,37 @@ func (h *Half) Ends() map[int][]eras.Era {
 // Elsewhere reports whether the half's group is read by another configuration than the one asked about, as where its file was edited, and
 // brine has not been reloaded yet.
 func (h *Half) Elsewhere() bool { return h != nil && h.elsewhere }
+
+// Alike reports whether two say that a half was configured in the same ways, for the same records.
+func (h *Half) Alike(other *Half) bool {
+	return h.Elsewhere() == other.Elsewhere() && reflect.DeepEqual(h.meant(), other.meant())
+}
+
+// meaning is an era by what its configuration means. It covers the records before until that no earlier one covers.
+type meaning struct {
+	until   int64
+	present bool
+	name    string // "" and not present: it is not known
+}
+
+// meant returns what records of each partition meant. Eras that follow on each other and mean the same are one: commits move between them.
+func (h *Half) meant() map[int][]meaning {
+	out := map[int][]meaning{}
+	for partition, list := range h.Ends() {
+		for _, era := range list {
+			m := meaning{until: era.Until, present: era.Reading == eras.Present}
+			if !m.present && h.Known(era.Reading) {
+				m.name = reload.MeaningOf(h.Halves[era.Reading])
+			}
+			if last := len(out[partition]) - 1; last >= 0 && out[partition][last].present == m.present && out[partition][last].name == m.name {
+				out[partition][last].until = m.until
+				continue
+			}
+			out[partition] = append(out[partition], m)
+		}
+	}
+	return out
+}
 
 // As returns the configuration under which a record arrived, and its half, or nil if that is the current one. known is false if it is
 // unknown.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -14,13 +13,11 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
-	"brine/ingest/eras"
 	"brine/ingest/offsets"
 	"brine/internal/fault"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/former"
-	"brine/service/reload"
 	"brine/verify"
 )
 
@@ -36,7 +33,7 @@ type Verification struct {
 	notes   *former.Notes           // nil: as configured now, or brine may not read them
 	noted   bool                    // there were notes
 	former  []*former.Half          // by half
-	told    map[*brokers.Group]bool // that they are read by another configuration
+	said    map[*brokers.Group]bool // that they are read by another configuration
 	writers []event.Writer          // by half; nil until a repair needs it
 }
 
@@ -121,49 +118,18 @@ func (v *Verification) take(notes *former.Notes) error {
 	}
 	for i, g := range v.halves {
 		of, s := notes.Written(g.Half), &v.Options.Sources[i]
-		if alike(v.former[i], of) {
+		if v.former[i].Alike(of) {
 			continue
 		}
 		if v.former[i] != nil {
 			v.Service.CloseFormer(v.former[i])
 		}
 		v.former[i], v.writers[i] = of, nil
-		delete(v.told, g)
+		delete(v.said, g)
 		s.Eras, s.Former = nil, nil
 		service.VerifyFormer(s, of, func() *hbase.Client { return v.Service.Client() })
 	}
 	return nil
-}
-
-// alike reports whether a half was configured in the same ways, for the same records.
-func alike(a, b *former.Half) bool {
-	return a.Elsewhere() == b.Elsewhere() && reflect.DeepEqual(meant(a), meant(b))
-}
-
-// meaning is what records before until that do not belong to an earlier one meant.
-type meaning struct {
-	until   int64
-	present bool
-	name    string // "" and not present: it is not known
-}
-
-// meant returns what records of each partition meant. Eras that follow on each other and mean the same are one: commits move between them.
-func meant(of *former.Half) map[int][]meaning {
-	out := map[int][]meaning{}
-	for partition, list := range of.Ends() {
-		for _, era := range list {
-			m := meaning{until: era.Until, present: era.Reading == eras.Present}
-			if !m.present && of.Known(era.Reading) {
-				m.name = reload.MeaningOf(of.Halves[era.Reading])
-			}
-			if last := len(out[partition]) - 1; last >= 0 && out[partition][last].present == m.present && out[partition][last].name == m.name {
-				out[partition][last].until = m.until
-				continue
-			}
-			out[partition] = append(out[partition], m)
-		}
-	}
-	return out
 }
 
 // source returns the source of a half, whose whole range is expected.
@@ -181,7 +147,7 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 	if err != nil {
 		return err
 	}
-	v.Tell(note)
+	v.Say(note)
 	if v.asked.Ahead {
 		return nil
 	}
@@ -195,18 +161,18 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 	return nil
 }
 
-// Tell notes which groups are read by another configuration than this one, unless it has told so before and nothing has changed since.
-func (v *Verification) Tell(note func(format string, args ...any)) {
+// Say notes which groups are read by another configuration than this one, unless it has said so before and nothing has changed since.
+func (v *Verification) Say(note func(format string, args ...any)) {
 	for i, of := range v.former {
 		h := v.halves[i]
-		if v.told == nil {
-			v.told = map[*brokers.Group]bool{}
+		if v.said == nil {
+			v.said = map[*brokers.Group]bool{}
 		}
-		if of.Elsewhere() && !v.told[h] {
+		if of.Elsewhere() && !v.said[h] {
 			note("%s: group %s is read by another configuration than this one, so its records are judged by that; --as-configured judges them by "+
 				"this one", h.Half.Name(), h.Group.Group)
 		}
-		v.told[h] = of.Elsewhere()
+		v.said[h] = of.Elsewhere()
 	}
 }
 
@@ -345,7 +311,7 @@ func (v *Verification) unchanged(ctx context.Context) error {
 	}
 	changed := ""
 	for i, g := range v.halves {
-		if !alike(v.former[i], notes.Written(g.Half)) {
+		if !v.former[i].Alike(notes.Written(g.Half)) {
 			changed = "the configuration that " + g.Half.Name() + " reads by"
 		}
 	}
