@@ -60,7 +60,7 @@ func Read(ctx context.Context, topic Topic, cfg *config.Config) (*Notes, error) 
 	return n, err
 }
 
-// OtherMeanings returns what the half made of records where it was configured otherwise, according to what its group's commits note of who reads.
+// OtherMeanings returns what the half made of records where it was configured otherwise, by what its group's commits note of who reads.
 func OtherMeanings(h config.Half, readers []string) (names []string) {
 	now := reload.MeaningOf(h)
 	for _, reader := range readers {
