@@ -111,7 +111,7 @@ type explainer struct {
 
 // pipeline returns what a source makes of the record; rec is nil if there is none at the offset.
 func (x *explainer) pipeline(ctx context.Context, s *Source, rec *event.Record) (*Pipeline, error) {
-	p := &Pipeline{Pipeline: s.Pipeline, Configured: s.Configured, Events: []Event{}, Letters: []Letter{}}
+	p := &Pipeline{Pipeline: s.Pipeline, Configured: s.Configured, schema: s.Schema, Events: []Event{}, Letters: []Letter{}}
 	if rec != nil {
 		if err := x.events(ctx, s, rec, p); err != nil {
 			return nil, err

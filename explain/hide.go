@@ -3,6 +3,7 @@ package explain
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"brine/event"
 	"brine/mask"
@@ -21,22 +22,26 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 			masked := mask.Text
 			r.Key, r.KeyBytes = &masked, nil
 		}
-		s, today := schemas(p.Pipeline), p.today()
-		p.Rejected.hide(&s)
+		s, today, earlier := schemas(p.Pipeline), p.today(), p.Configured == Earlier
+		was := &s
+		if earlier {
+			was = &p.schema
+		}
+		p.Rejected.hide(&s, earlier)
 		for n := range p.Letters {
 			l := &p.Letters[n]
 			l.Detail = s.HideKept(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail}, today...).Detail
 			l.Let = mask.If(l.Let != "", l.Let)
 			if f := l.Fixed; f != nil {
 				f.Problem = mask.If(f.Problem != "", f.Problem) // it quotes the fix
-				f.Rejected.hide(&s)
+				f.Rejected.hide(&s, false)
 				for e := range f.Events {
-					f.Events[e].hide(rules, p.Pipeline, &s)
+					f.Events[e].hide(rules, p.Pipeline, &s, &s)
 				}
 			}
 		}
 		for n := range p.Events {
-			p.Events[n].hide(rules, p.Pipeline, &s)
+			p.Events[n].hide(rules, p.Pipeline, &s, was)
 		}
 		for n := range p.Halves {
 			if h := &p.Halves[n]; h.Outcome != "" {
@@ -46,8 +51,11 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 	}
 }
 
-// today returns how the configuration rejects the record and its events.
+// today returns how the current configuration rejects the record and its events; nothing if they are explained by an earlier one.
 func (p *Pipeline) today() (all []*event.Error) {
+	if p.Configured == Earlier {
+		return nil
+	}
 	add := func(r *Reject) {
 		if r != nil {
 			all = append(all, &event.Error{Reason: r.Reason, Field: r.Field, Detail: r.Detail})
@@ -62,20 +70,25 @@ func (p *Pipeline) today() (all []*event.Error) {
 	return all
 }
 
-// hide masks what may quote the record in a reject.
-func (r *Reject) hide(s *event.Schema) {
+// hide masks what may quote the record in a reject, which may be of an earlier configuration.
+func (r *Reject) hide(s *event.Schema, earlier bool) {
 	if r == nil {
 		return
 	}
-	if e, ok := errors.AsType[*event.Error](s.Hide(&event.Error{Reason: r.Reason, Field: r.Field, Detail: r.Detail})); ok {
+	err := &event.Error{Reason: r.Reason, Field: r.Field, Detail: r.Detail}
+	if earlier {
+		r.Detail = s.HideKept(err).Detail
+	} else if e, ok := errors.AsType[*event.Error](s.Hide(err)); ok {
 		r.Detail = e.Detail
 	}
 }
 
-func (e *Event) hide(rules *mask.Rules, pipeline string, s *event.Schema) {
+// hide masks an event that was made by a schema. If that is not the current one, its fields may hold what is masked today, under other names
+// or as computed then, so only those stay that are read alike.
+func (e *Event) hide(rules *mask.Rules, pipeline string, s, was *event.Schema) {
 	for _, fields := range [][]Field{e.Fields, e.Before} {
 		for i := range fields {
-			if f := &fields[i]; rules.MasksField(pipeline, f.Name) && f.Value != nil {
+			if f := &fields[i]; (rules.MasksField(pipeline, f.Name) || !readAlike(f.Name, s, was)) && f.Value != nil {
 				f.Value, f.text = mask.Text, mask.Text
 			}
 		}
@@ -88,7 +101,7 @@ func (e *Event) hide(rules *mask.Rules, pipeline string, s *event.Schema) {
 		c.Fault = mask.If(c.Fault != "", c.Fault)
 	}
 	for i := range e.Rejected {
-		e.Rejected[i].hide(s)
+		e.Rejected[i].hide(s, s != was)
 	}
 	for i := range e.Rows {
 		e.Rows[i].hide(rules)
@@ -120,4 +133,20 @@ func (r *Row) hide(rules *mask.Rules) {
 			c.Now.Cover(mask.Text)
 		}
 	}
+}
+
+// readAlike reports whether two schemas read a field from the same place of the record.
+func readAlike(name string, s, was *event.Schema) bool {
+	if s == was {
+		return true
+	}
+	at := func(in *event.Schema) int {
+		return slices.IndexFunc(in.Fields, func(f event.Field) bool { return f.Name == name })
+	}
+	i, j := at(s), at(was)
+	if i < 0 || j < 0 {
+		return false
+	}
+	a, b := &s.Fields[i], &was.Fields[j]
+	return !a.Made && !b.Made && a.Place == b.Place && a.Where() == b.Where()
 }

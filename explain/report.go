@@ -24,8 +24,9 @@ type Report struct {
 
 // Pipeline is what a pipeline makes of the record.
 type Pipeline struct {
-	Pipeline   string     `json:"pipeline"`
-	Configured Configured `json:"configured,omitempty"` // empty: the current configuration
+	Pipeline   string       `json:"pipeline"`
+	Configured Configured   `json:"configured,omitempty"` // empty: the current configuration
+	schema     event.Schema // of that configuration
 
 	Rejected *Reject  `json:"rejected,omitempty"` // the record cannot be decoded
 	Awaits   *Reject  `json:"awaits,omitempty"`   // what must exist before the record can be decoded
