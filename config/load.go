@@ -158,7 +158,7 @@ type source struct {
 
 // Formerly returns the configuration with the tables, indexes and pipelines of an earlier one, as returned by its Written, and everything
 // else unchanged. The values of ${…} and the content of named files are the current ones. A caller that needs the earlier ones compares
-// what Pipeline.EachMeant reports.
+// what Pipeline.EachMeant reports. What c masks is masked, too.
 func (c *Config) Formerly(written string) (*Config, Problems) {
 	l := newLoader(c.source.file, c.source.env)
 	then, now := l.parse([]byte(written)), l.parse(c.source.text)
@@ -176,7 +176,13 @@ func (c *Config) Formerly(written string) (*Config, Problems) {
 	meant := []string{"tables", "indexes", "pipelines"}
 	take(now, func(section string) bool { return !slices.Contains(meant, section) && section != "views" })
 	take(then, func(section string) bool { return slices.Contains(meant, section) })
-	return l.done(l.loadTree(root))
+	cfg := l.loadTree(root)
+	for _, p := range cfg.Pipelines {
+		if now := c.Pipeline(p.Name); now != nil {
+			p.Mask = slices.Concat(p.Mask, now.Mask)
+		}
+	}
+	return l.done(cfg)
 }
 
 // parse parses the source as one YAML mapping.

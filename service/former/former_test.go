@@ -358,3 +358,12 @@ func withFilter(t *testing.T, when string) *config.Config {
 
 // meaningOf returns the name of what rows are made of.
 func meaningOf(cfg *config.Config) string { return reload.MeaningOf(cfg.Halves()[0]) }
+
+// TestEarlierConfigurationMasksWhatIsMaskedToday checks that what is read by an earlier configuration masks a field that only today's masks.
+func TestEarlierConfigurationMasksWhatIsMaskedToday(t *testing.T) {
+	masked := load(t, "    version: at\n", "    version: at\n    mask: [ n ]\n")
+	was := notesOf(t, masked, withFilter(t, "n > 1"), masked).Written(masked.Halves()[0])
+	if was == nil || !was.Known(0) || !was.Readings[0].Schema.Masks("n") {
+		t.Errorf("read by %+v", was)
+	}
+}
