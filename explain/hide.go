@@ -83,8 +83,8 @@ func (r *Reject) hide(s *event.Schema, earlier bool) {
 	}
 }
 
-// hide masks an event that was made by a schema. If that is not the current one, its fields may hold what is masked today, under other names
-// or as computed then, so only those stay that are read alike.
+// hide masks an event that was made by the schema was. If that is not s, the current one, its fields may hold what is masked today under
+// other names, or as computed then, so only those stay that are read alike.
 func (e *Event) hide(rules *mask.Rules, pipeline string, s, was *event.Schema) {
 	for _, fields := range [][]Field{e.Fields, e.Before} {
 		for i := range fields {
