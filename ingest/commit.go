@@ -124,6 +124,3 @@ func noted(offsets map[int]int64, notes map[int]note.Note, topic broker.Topic) m
 
 // NotedReader returns who reads a partition, according to the metadata of a commit: see Taken.Reader.
 func NotedReader(metadata string) string { return note.Read(metadata).Reader }
-
-// NotedMoved reports whether a commit's offset was set, according to its metadata: see Taken.Moved.
-func NotedMoved(metadata string) bool { return note.Read(metadata).Moved }

@@ -83,13 +83,12 @@ func Former(ctx context.Context, cfg *config.Config, log *slog.Logger, halves ..
 	client := brokers.Open(&cfg.Kafka)
 	defer client.Close()
 	for _, h := range halves {
-		committed, err := client.NotesOf(ctx, h.Group(), h.Pipeline.Topic)
+		committed, err := client.LastOf(ctx, h.Group(), h.Pipeline.Topic)
 		if err != nil {
 			return nil, brokers.Error(err)
 		}
 		for partition, c := range committed {
-			notes.Committed(h, partition, former.Commit{Offset: c.Offset, Reader: ingest.NotedReader(c.Metadata),
-				Moved: ingest.NotedMoved(c.Metadata)})
+			notes.Committed(h, partition, former.Commit(c))
 		}
 	}
 	return notes, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/ingest/internal/broker"
+	"brine/ingest/internal/note"
 )
 
 // Client asks the brokers. Each call is one attempt, which waits for a broker for at most the request timeout. It is safe for concurrent
@@ -93,47 +94,49 @@ func (c *Client) Groups(ctx context.Context) ([]string, error) { return c.cluste
 
 // Topics returns the topics in which a group has committed offsets, sorted.
 func (c *Client) Topics(ctx context.Context, group string) ([]string, error) {
-	topics, err := c.cluster.AllCommits(ctx, group)
-	if err != nil {
-		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
-	}
-	return slices.Sorted(maps.Keys(topics)), nil
+	topics, err := c.commits(ctx, group)
+	return slices.Sorted(maps.Keys(topics)), err
 }
 
 // Notes returns the notes that accompany a group's commits, each once, in no order.
 func (c *Client) Notes(ctx context.Context, group string) ([]string, error) {
-	topics, err := c.cluster.AllCommits(ctx, group)
-	if err != nil {
-		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
-	}
+	topics, err := c.commits(ctx, group)
 	notes := map[string]struct{}{}
 	for _, commits := range topics {
 		for _, commit := range commits {
 			notes[commit.Metadata] = struct{}{}
 		}
 	}
-	return slices.Collect(maps.Keys(notes)), nil
+	return slices.Collect(maps.Keys(notes)), err
 }
 
-// Note is the last commit of a partition, with its metadata.
-type Note struct {
-	Offset   int64
-	Metadata string
+// Last is the last commit of a partition, as its note reads: see ingest.Taken.
+type Last struct {
+	Offset int64
+	Reader string // who reads the partition
+	Moved  bool   // nobody has read up to the offset: it was set
 }
 
-// NotesOf returns the last commits of a group in a topic, by partition.
-func (c *Client) NotesOf(ctx context.Context, group, topic string) (map[int]Note, error) {
+// LastOf returns the last commits of a group in a topic, by partition.
+func (c *Client) LastOf(ctx context.Context, group, topic string) (map[int]Last, error) {
+	topics, err := c.commits(ctx, group)
+	last := map[int]Last{}
+	for partition, commit := range topics[topic] {
+		if commit.Offset >= 0 {
+			n := note.Read(commit.Metadata)
+			last[partition] = Last{commit.Offset, n.Reader, n.Moved}
+		}
+	}
+	return last, err
+}
+
+// commits returns all that a group has committed, by topic and partition.
+func (c *Client) commits(ctx context.Context, group string) (map[string]map[int]broker.Commit, error) {
 	topics, err := c.cluster.AllCommits(ctx, group)
 	if err != nil {
 		return nil, fmt.Errorf("offsets of group %q: %w", group, err)
 	}
-	notes := map[int]Note{}
-	for partition, commit := range topics[topic] {
-		if commit.Offset >= 0 {
-			notes[partition] = Note{commit.Offset, commit.Metadata}
-		}
-	}
-	return notes, nil
+	return topics, nil
 }
 
 // Forget deletes groups with all that they have committed. None of them may have members.

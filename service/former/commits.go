@@ -10,7 +10,7 @@ import (
 	"brine/service/reload"
 )
 
-// Commit is the last commit of a partition, who reads it, and whether its offset was set: see ingest.NotedReader and ingest.NotedMoved.
+// Commit is the last commit of a partition, who reads it, and whether its offset was set: see ingest.Taken.
 type Commit struct {
 	Offset int64
 	Reader string

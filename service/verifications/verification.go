@@ -30,11 +30,11 @@ type Verification struct {
 	cfg     *config.Config
 	brokers *offsets.Client
 	halves  []*brokers.Group
-	notes   *former.Notes           // nil: as configured now, or brine may not read them
-	noted   bool                    // there were notes
-	former  []*former.Half          // by half
-	said    map[*brokers.Group]bool // that they are read by another configuration
-	writers []event.Writer          // by half; nil until a repair needs it
+	notes   *former.Notes  // nil: as configured now, or brine may not read them
+	noted   bool           // there were notes
+	former  []*former.Half // by half
+	said    []bool         // by half: that its group is read by another configuration
+	writers []event.Writer // by half; nil until a repair needs it
 }
 
 // Shown receives the progress and findings of a verification. All fields are required.
@@ -114,7 +114,8 @@ func (v *Verification) take(notes *former.Notes) error {
 	}
 	v.notes = notes
 	if v.former == nil {
-		v.former, v.writers = make([]*former.Half, len(v.halves)), make([]event.Writer, len(v.halves))
+		v.former, v.said = make([]*former.Half, len(v.halves)), make([]bool, len(v.halves))
+		v.writers = make([]event.Writer, len(v.halves))
 	}
 	for i, g := range v.halves {
 		of, s := notes.Written(g.Half), &v.Options.Sources[i]
@@ -124,8 +125,7 @@ func (v *Verification) take(notes *former.Notes) error {
 		if v.former[i] != nil {
 			v.Service.CloseFormer(v.former[i])
 		}
-		v.former[i], v.writers[i] = of, nil
-		delete(v.said, g)
+		v.former[i], v.said[i], v.writers[i] = of, false, nil
 		s.Eras, s.Former = nil, nil
 		service.VerifyFormer(s, of, func() *hbase.Client { return v.Service.Client() })
 	}
@@ -164,15 +164,11 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 // Say notes which groups are read by another configuration than this one, unless it has said so before and nothing has changed since.
 func (v *Verification) Say(note func(format string, args ...any)) {
 	for i, of := range v.former {
-		h := v.halves[i]
-		if v.said == nil {
-			v.said = map[*brokers.Group]bool{}
-		}
-		if of.Elsewhere() && !v.said[h] {
+		if h := v.halves[i]; of.Elsewhere() && !v.said[i] {
 			note("%s: group %s is read by another configuration than this one, so its records are judged by that; --as-configured judges them by "+
 				"this one", h.Half.Name(), h.Group.Group)
 		}
-		v.said[h] = of.Elsewhere()
+		v.said[i] = of.Elsewhere()
 	}
 }
 

@@ -29,7 +29,7 @@ function fieldsOf(form: HTMLFormElement): Field[] {
     && e.name !== "" && !/^(password|file|hidden)$/.test(e.type));
 }
 
-/** What names a field: boxes of one name are told apart by what each stands for. */
+/** What names a field: boxes of one name differ by what each stands for. */
 const fieldName = (field: Field): string => field.type === "checkbox" ? `${field.name}=${field.value}` : field.name;
 
 /** Keeps what is typed into a form until it is cleared or the user signs out: the way back, a reload and a sign-in leave it as it was. */
